@@ -33,7 +33,7 @@ namespace {
 
 /// Longest line taken, so that a stream without line ends cannot fill the memory.
 constexpr std::size_t kMostLineBytes = 16'000'000;
-/// Of answers that wait for a slow one, about.
+/// Approximate limit on the bytes of answers that wait for a slower one.
 constexpr std::size_t kMostEarlyBytes = 64'000'000;
 /// Lines that a worker takes at a time, at most, where they are short work.
 constexpr std::size_t kMostLines = 1024;
@@ -50,7 +50,7 @@ std::string dumped(const nlohmann::ordered_json& json) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// The answer to a line begins with what tells whose it is.
+/// Returns the beginning of an answer, which identifies its line.
 std::string beginning(const LineLabel& label, std::uint64_t number) {
   std::string text = "{\"line\":" + std::to_string(number);
   if (!label.id.empty()) text += ",\"id\":" + label.id;
@@ -82,13 +82,13 @@ std::string guarded(const Answer& answer, const Line& line) {
 
 bool is_blank(const std::string& line) { return line.find_first_not_of(" \t\r") == std::string::npos; }
 
-/// Whether somebody still reads standard output. Pipes and sockets tell; files are always read.
+/// Returns true if nobody reads standard output any more. Only pipes and sockets tell; files are always read.
 bool output_is_gone() {
   pollfd output{STDOUT_FILENO, 0, 0};
   return ::poll(&output, 1, 0) > 0 && (output.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0;
 }
 
-/// Lines of standard input, and what has come of the next one. Ends early where `stop` says so.
+/// Reads lines of standard input and holds the read-ahead of the next one. Ends early if `stop` returns true.
 class LineReader {
  public:
   explicit LineReader(std::function<bool()> stop) : stop_(std::move(stop)) {}
@@ -116,7 +116,7 @@ class LineReader {
   [[nodiscard]] bool unreadable() const { return unreadable_; }
 
  private:
-  /// Whether there is something to read, or the end, before somebody says to stop.
+  /// Returns true once there is input or its end; false if the run is stopped first.
   bool wait() const {
     constexpr int kMilliseconds = 100;  // between two looks at whether to stop
     pollfd input{STDIN_FILENO, POLLIN, 0};
@@ -142,8 +142,8 @@ class LineReader {
 
   std::function<bool()> stop_;
   std::vector<char> block_ = std::vector<char>(1 << 18);
-  std::ptrdiff_t at_ = 0;   ///< in the block: what comes next
-  std::ptrdiff_t end_ = 0;  ///< in the block: of what was read
+  std::ptrdiff_t at_ = 0;   ///< in the block: the next line
+  std::ptrdiff_t end_ = 0;  ///< in the block: the end of the data
   std::string begun_;       ///< of the next line
   bool unreadable_ = false;
 };
@@ -192,7 +192,7 @@ class OrderedWorkQueue {
   /// for the first. False at the end of the input.
   bool read(unsigned worker, std::size_t most) {
     const std::lock_guard lock(input_);
-    if (shares_.halve_largest(worker)) return true;  // who read until now has left some
+    if (shares_.halve_largest(worker)) return true;  // the last reader has left some
     std::deque<Line> lines;
     std::string text;
     while (lines.size() < most && reader_.next(text, lines.empty())) {
@@ -209,8 +209,8 @@ class OrderedWorkQueue {
     return took_long ? shares_.first() : shares_.next(worker);
   }
 
-  /// Whether the lines of its share were short work. For as long as a short one takes answers are delivered
-  /// together.
+  /// Answers a share of lines; returns true if they were short work. Answers of short work are delivered
+  /// together while a short interval lasts.
   bool answer_share(const Answer& answer, unsigned worker) {
     const Clock::time_point begin = Clock::now();
     Clock::time_point delivered = begin;
@@ -261,7 +261,7 @@ class OrderedWorkQueue {
   const ProgressReport& progress_;
   WorkShares<Line> shares_;
   std::mutex input_;
-  std::atomic<bool> stopped_ = false;  ///< nobody takes the answers
+  std::atomic<bool> stopped_ = false;  ///< the reader of the answers is gone
   LineReader reader_{[this] {
     if (output_is_gone()) stopped_ = true;
     return stopped_.load();

@@ -1,4 +1,4 @@
-// Batch mode: a stream of experiments in, a stream of results out, line by line and in order.
+// Implements batch mode: a stream of experiments in, a stream of results out, line by line and in order.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ using Answer = std::function<std::string(const std::string& line, std::uint64_t 
 /// before it are there; where lines are short work, several together. Answers begin with the number of their
 /// line and its label. A line whose answer throws is answered with {"line": ..., "error": {"pointer": ...,
 /// "message": ...}}. Blank lines are skipped. Each thread makes an Answer of its own. Exit status 0.
-/// @throws RunError as soon as nobody reads standard output.
+/// @throws RunError as soon as the reader of standard output is gone.
 int run_batch(unsigned threads, const std::function<Answer()>& make_answer,
               const ProgressReport& progress = {});
 

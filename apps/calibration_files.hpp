@@ -1,4 +1,4 @@
-// --calibration FILE: calibrations beside those of the catalog.
+// Declares --calibration FILE, which adds calibrations to those of the catalog.
 #pragma once
 
 #include <string>

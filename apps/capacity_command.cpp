@@ -32,8 +32,8 @@ struct CapacityOptions {
 
 constexpr const char* kMostRequests = "max_requests_per_s";
 
-/// The plan of the usual space that takes most requests; its table is printed where `shown`. Of one that
-/// takes none, nothing.
+/// Returns the plan of the default space that takes most requests; its table is printed if `shown`. nullopt
+/// if no plan takes any.
 std::optional<Experiment> best_plan(const CapacityOptions& options, const CommonOptions& common,
                                     unsigned threads, bool shown) {
   const ExperimentArguments& arguments = options.arguments;

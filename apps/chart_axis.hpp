@@ -1,4 +1,4 @@
-// One axis of a chart: where a value lies, and which values are named.
+// Computes one axis of a chart: the positions of values, and the labelled values.
 #pragma once
 
 #include <string>

@@ -28,7 +28,8 @@ OptionWords words_of(const CLI::Option& option) {
   words.name = option.get_lnames().empty() ? option.get_name() : "--" + option.get_lnames().front();
   words.help = option.get_description();
   if (option.get_type_size() == 0) return words;
-  // The type, and after a colon what its check allows: names with bars between them, or a range.
+  // This is the type, and after a colon the values its check allows: names with bars between them, or a
+  // range.
   const std::string type = option.get_type_name();
   const std::size_t colon = type.find(':');
   words.value = plain_word(type.substr(0, colon));

@@ -1,4 +1,4 @@
-// The command line as data, read off the parser: what completions offer and help shows.
+// Describes the command line as data, read off the parser, for completion and help.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace orrery {
 struct OptionWords {
   std::string name;                  ///< with its dashes; of an argument without dashes its own name
   std::string help;                  ///< one line
-  std::string value;                 ///< what follows, such as FILE; "" of a flag
+  std::string value;                 ///< the argument, such as FILE; "" of a flag
   std::vector<std::string> choices;  ///< all that may follow, where that is a list
   std::string range;                 ///< of a number, such as "1 to 1024"
 };

@@ -1,5 +1,5 @@
-// The commands of the command line, one file each. A command adds its options to the parser and
-// returns what to do when it is chosen; that returns the exit status.
+// Declares the commands of the command line, one file each. A command adds its options to the parser and
+// returns the function to run when it is chosen; that returns the exit status.
 #pragma once
 
 #include <functional>

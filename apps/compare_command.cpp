@@ -56,7 +56,7 @@ ComparisonRequest request_of(const CompareOptions& options) {
   return request;
 }
 
-/// Whether the values, all above 0, differ by more than a picture shows on a linear axis.
+/// Returns true if the values, all above 0, differ by more than a picture shows on a linear axis.
 bool spans(const ChartLines& lines, double factor, double std::pair<double, double>::*axis) {
   double least = 0;
   double most = 0;
@@ -91,7 +91,7 @@ void print(const Comparison& comparison, const std::optional<ChartLines>& chart)
   if (!std::cout) throw RunError("cannot write to standard output");
 }
 
-/// What to draw: what --chart says, or what is worth it.
+/// Returns the chart to draw: the one that --chart names, or by default one that shows something.
 std::optional<ChartLines> wanted_chart(const Comparison& comparison, const std::string& chart) {
   if (chart == "none" || (chart.empty() && !deserves_chart(comparison))) return std::nullopt;
   return chart_lines(comparison, chart);

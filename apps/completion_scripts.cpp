@@ -33,7 +33,7 @@ bool takes_key(const OptionWords& option) {
   return option.value == kKeyValue || option.value == kExperiments;
 }
 
-/// What may follow a word, in the language of a shell.
+/// Holds the completions that may follow a word, in the language of a shell.
 struct Dialect {
   std::string_view files;    ///< offers files
   std::string_view entries;  ///< names of the catalog
@@ -42,7 +42,7 @@ struct Dialect {
   std::string_view list;  ///< with {} for the words
 };
 
-/// The statements that offer what an option's value, or an argument, may be.
+/// Returns the statements that offer the values of an option, or of an argument.
 std::string offers(const OptionWords& option, const Dialect& dialect) {
   std::vector<std::string> statements;
   if (!option.choices.empty())
@@ -67,7 +67,7 @@ std::string value_branches(const CompletionWords& words, const Dialect& dialect)
   return text;
 }
 
-/// `case` branches by command: options where a dash was typed, else what its arguments may be.
+/// Returns `case` branches by command: options if a dash was typed, else the values of its arguments.
 std::string argument_branches(const CompletionWords& words, const Dialect& dialect) {
   std::string text;
   for (const CommandWords& command : words.commands) {

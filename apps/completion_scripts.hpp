@@ -1,5 +1,5 @@
-// Completion of the command line in bash, zsh and fish: scripts that hold all words, so that pressing a key
-// runs nothing.
+// Writes completion of the command line in bash, zsh and fish: scripts that hold all words, so that pressing
+// a key runs nothing.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@ namespace orrery {
 struct CompletionWords {
   std::vector<CommandWords> commands;
   std::vector<std::string> entries;      ///< of the catalog
-  std::vector<std::string> result_keys;  ///< what --only and the like take
+  std::vector<std::string> result_keys;  ///< the values of --only and similar options
   std::map<std::string, std::vector<std::string>>
       keys;  ///< of experiments; the values of those that have names
 };

@@ -45,7 +45,7 @@ std::string number(double value) {
   return text;
 }
 
-/// As many digits as it takes to read the same number; nothing for what is none.
+/// Returns as many digits as are needed to read the same number; "" for infinity and NaN.
 std::string exact(double value) { return std::isfinite(value) ? OrderedJson(value).dump() : ""; }
 
 const ConvergencePoint* first_within(const ConvergenceCurve& run, std::optional<double> target) {
@@ -81,7 +81,7 @@ std::string aligned(const std::vector<std::vector<std::string>>& rows) {
   return out;
 }
 
-/// The table without its least important columns where they have no room, and what they are.
+/// Returns the table without its least important columns if they have no room, and names these.
 std::string fitted(std::vector<std::vector<std::string>> rows, std::size_t columns) {
   std::string hidden;
   for (const char* least : {"consensus error", "iterations", "workers", "above least", "step [ms]"}) {

@@ -21,8 +21,8 @@ struct ConvergeChart {
 [[nodiscard]] std::string convergence_chart(const std::vector<ConvergenceCurve>& runs,
                                             const ConvergeChart& wanted);
 
-/// A line per run: what it came to, and when it first had a loss of at most `target`. Columns that have no
-/// room are left out and named.
+/// Returns a table with a line per run: its final figures, and the first time that its loss was at most
+/// `target`. Columns without room are left out and named.
 [[nodiscard]] std::string convergence_table(const std::vector<ConvergenceCurve>& runs,
                                             std::optional<double> target, int columns);
 

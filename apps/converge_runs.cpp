@@ -30,7 +30,7 @@ constexpr std::size_t kMaxCombinations = 1000;  ///< of which many may be alike
 
 using Overrides = std::vector<std::string>;
 
-/// Of the slowest GPU of each worker; nothing where all are alike.
+/// Returns the speed of the slowest GPU of each worker; empty if all are alike.
 std::vector<double> worker_speeds(const Experiment& experiment, const SyncWorkers& workers) {
   if (experiment.cluster.overrides.empty()) return {};
   const RankGrid grid(experiment.plan);
@@ -90,7 +90,7 @@ struct Setting {
   }
 };
 
-/// Leaves out the varied keys that do nothing beside the other values. What else is wrong waits for the run.
+/// Leaves out varied keys that have no effect beside the other values. The run reports all other errors.
 void settle_values(Job& job, const Setting& setting) {
   for (bool again = true; again;) {
     job.overrides = setting.arguments.overrides;

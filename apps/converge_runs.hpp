@@ -1,4 +1,5 @@
-// What `converge` runs: experiments, their variations, and of each the learning and the simulated step.
+// Prepares the runs of `converge`: experiments, their variations, and for each the learning and the simulated
+// step.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// What the commands that work on experiments have in common: which experiment, which overrides, or a
-// whole stream of them.
+// Declares the arguments that commands on experiments share: the experiment, overrides, or a whole stream of
+// experiments.
 #pragma once
 
 #include <functional>
@@ -26,8 +26,8 @@ struct ExperimentArguments {
 /// Answers an experiment with a line.
 using LineMaker = std::function<std::string(const Experiment&)>;
 
-/// Reads the one experiment of a command without --batch; says on standard error what in it is allowed and
-/// hardly meant.
+/// Reads the one experiment of a command without --batch; writes warnings on likely mistakes to standard
+/// error.
 LocatedExperiment read_one(const ExperimentArguments& arguments, const CommonOptions& common);
 
 /// Adds the arguments to a command; returns the option --batch, which options for single runs exclude.

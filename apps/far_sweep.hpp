@@ -1,4 +1,4 @@
-// A sweep on the workers of a Dask cluster, which the Python module `orrery` speaks to.
+// Runs a sweep on the workers of a Dask cluster, which the Python module `orrery` speaks to.
 #pragma once
 
 #include <string>
@@ -15,8 +15,8 @@ struct FarSweep {
   std::vector<std::string> calibrations;  ///< files, which the workers have under the same path
 };
 
-/// Runs `python3 -m orrery.many_machines` and waits for it; what it says goes to standard error.
-/// @throws RunError where it cannot be run or fails.
+/// Runs `python3 -m orrery.many_machines` and waits for it; its messages go to standard error.
+/// @throws RunError if it cannot be run or fails.
 void sweep_far(const Space& space, const FarSweep& sweep);
 
 }  // namespace orrery

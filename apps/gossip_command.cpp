@@ -110,7 +110,7 @@ void print_table(const std::vector<Row>& rows) {
   for (const Row& row : rows) print_row(row);
 }
 
-/// Numbers of matrices in a page: what a browser draws at once.
+/// Number of matrix entries in a page that a browser draws at once.
 constexpr std::size_t kMostDrawnWeights = 200'000;
 
 /// The mixing matrices of all rounds as rows of in-neighbours and weights; nothing where they are too large.

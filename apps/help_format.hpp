@@ -1,5 +1,5 @@
-// How --help words an option: what follows it, then in brackets what is allowed, its default, and which other
-// options it needs or excludes.
+// Formats an option in --help: its argument, then in brackets the allowed values, the default, and the
+// options that it needs or excludes.
 #pragma once
 
 #include <memory>

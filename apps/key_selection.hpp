@@ -1,4 +1,4 @@
-// The option --only: which keys of the result a command writes.
+// Declares the option --only, which selects the keys of the result a command writes.
 #pragma once
 
 #include <optional>

@@ -27,8 +27,8 @@ void print_entry(const NamedEntry& entry) {
   std::printf("%s\n", wrapped_lines(line + entry.summary, text_columns()).c_str());
 }
 
-/// What is listed, in order: the kinds of names, with the tables of measured runs among them and the methods
-/// of search behind them.
+/// Lists the sections in order: the kinds of names, with the tables of measured runs among them and the
+/// methods of search behind them.
 std::vector<std::string> list_sections() {
   std::vector<std::string> names(kNameKindNames.begin(), kNameKindNames.end());
   names.insert(names.begin() + static_cast<std::ptrdiff_t>(NameKind::schedule), std::string(kMeasurements));

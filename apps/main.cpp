@@ -111,7 +111,7 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
-/// What is wrong with the first argument that stands where a command should: "" if nothing is.
+/// Returns the error in the first argument, which should be a command; "" if there is none.
 std::string wrong_command(const std::vector<std::string>& arguments) {
   if (arguments.empty() || arguments.front().starts_with('-')) return "";
   std::vector<std::string_view> known;
@@ -121,8 +121,8 @@ std::string wrong_command(const std::vector<std::string>& arguments) {
          orrery::hint(arguments.front(), known);
 }
 
-/// The key of an experiment that somebody gave as an option, such as --tp or --tensor-parallel; "" for
-/// others.
+/// Returns the key of an experiment that the user gave as an option, such as --tp or --tensor-parallel; ""
+/// for other options.
 std::string key_meant(std::string_view option) {
   std::string key(option.substr(2));
   std::ranges::replace(key, '-', '_');

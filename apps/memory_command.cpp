@@ -29,7 +29,7 @@ struct MemoryOptions {
 /// Writes a result in one of its formats.
 using Writer = std::function<void(const Sink&)>;
 
-/// What an accounting says of an experiment.
+/// Holds the result of a memory accounting.
 struct MemoryResult {
   bool feasible = true;
   Writer json, csv, summary;

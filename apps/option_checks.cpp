@@ -60,7 +60,7 @@ CLI::Option* add_output(CLI::App& app, const std::string& option, std::string& p
   const auto named = [](const std::string& name) -> std::string {
     return name.empty() ? "found \"\", allowed the name of a file, or - for standard output" : "";
   };
-  const bool main = option == "--json" || option == "--out";  // what a command is for
+  const bool main = option == "--json" || option == "--out";  // the main output of a command
   return app.add_option(main ? "-o," + option : option, path, help)
       ->type_name(kFile)
       ->check(CLI::Validator(named, ""));

@@ -1,4 +1,4 @@
-// Checks of option values, with the words of the other errors: what was found, what is allowed.
+// Checks option values; errors have the words of all others: the value found, and those allowed.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ class Validator;
 
 namespace orrery {
 
-/// As simulation.seed.
+/// This is also the limit of simulation.seed.
 inline constexpr std::int64_t kLargestSeed = std::int64_t{1} << 53;
 
-/// What an argument is, in help and for completion (CLI::Option::type_name).
+/// Names the type of an argument, in help and for completion (CLI::Option::type_name).
 inline constexpr const char* kFile = "FILE";
 inline constexpr const char* kFolder = "FOLDER";
 inline constexpr const char* kExperiments = "FILE KEY=VALUE";  ///< files, and values of keys

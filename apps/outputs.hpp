@@ -1,5 +1,5 @@
-// The files a command writes: opened before the work, so that an unwritable one costs none of it,
-// and put in place together after it.
+// Holds the files a command writes: opened before the work, so that an unwritable one costs none of it, and
+// put in place together after it.
 #pragma once
 
 #include <functional>
@@ -23,11 +23,11 @@ class Outputs {
   /// Null for an empty path; "-" is standard output.
   /// @throws InputError if another output goes to the same file, by whatever name, or an input comes from it.
   OutputFile* open(const std::string& path);
-  /// The same of a folder of files, which may not be standard output.
+  /// Opens a folder of files, which may not be standard output.
   OutputFolder* open_folder(const std::string& path);
   /// Puts all of them in place, or none.
   void commit();
-  /// Whether one of them is standard output, which then carries nothing else.
+  /// Returns true if one of the outputs is standard output, which then carries nothing else.
   [[nodiscard]] bool use_standard_output() const { return use_standard_output_; }
 
  private:
@@ -42,14 +42,13 @@ class Outputs {
 
 [[nodiscard]] Sink to(OutputFile& file);
 
-/// Whether what goes to standard output may be coloured: on a terminal unless NO_COLOR has a value
-/// (no-color.org).
+/// Returns true if standard output may be coloured: on a terminal unless NO_COLOR has a value (no-color.org).
 [[nodiscard]] bool colour_on_standard_output();
 
 /// Colours where they may be, and the columns of the terminal.
 [[nodiscard]] SummaryStyle terminal_style();
 
-/// What `write` gives to its sink, on standard output.
+/// Prints to standard output all that `write` gives to its sink.
 /// @throws RunError if it cannot be written.
 void print_written(const std::function<void(const Sink&)>& write);
 
@@ -57,7 +56,7 @@ void print_written(const std::function<void(const Sink&)>& write);
 /// @throws RunError if it cannot be written.
 void print_summary(const Report& report);
 
-/// Those keys of the report as one line of JSON.
+/// Returns these keys of the report as one line of JSON.
 [[nodiscard]] std::string json_line(const Report& report, const ResultSelection& keys);
 
 }  // namespace orrery

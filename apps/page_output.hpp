@@ -1,4 +1,4 @@
-// The option --html of a run: the page that shows it.
+// Declares the option --html of a run, which writes a page.
 #pragma once
 
 #include "config/experiment/read_experiment.hpp"

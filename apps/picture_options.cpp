@@ -53,7 +53,7 @@ CLI::Validator some_of_the_drawings() {
           fmt::format("{}", fmt::join(drawings(), "|"))};
 }
 
-/// What `draw` gives; what it refuses stands on the command line.
+/// Returns the result of `draw`; its errors are located on the command line.
 template <class Draw>
 auto as_asked(const Draw& draw) {
   try {
@@ -65,7 +65,7 @@ auto as_asked(const Draw& draw) {
 
 bool is_png(const std::string& file) { return has_ending(file, ".png"); }
 
-/// What links carry is not recorded of requests that are served.
+/// Refuses a drawing of the topology, because serving runs record no link traffic.
 void require_no_topology(const PictureArguments& arguments) {
   if (arguments.drawn.empty()) return;
   const std::vector<std::string> names = names_in(arguments.drawn);

@@ -1,4 +1,5 @@
-// Options of commands that draw a run: --svg and --draw, with what they draw, from when to when and how wide.
+// Declares options of commands that draw a run: --svg and --draw, with the contents, the range of time and
+// the width.
 #pragma once
 
 #include <functional>
@@ -22,7 +23,7 @@ class Option;
 
 namespace orrery {
 
-/// What part of a run is drawn, as given.
+/// Holds the part of a run that is drawn, as given.
 struct DrawnPart {
   std::string stages;  ///< a list of numbers; empty: all
   std::string time;    ///< FROM..TO; empty: all of it
@@ -51,7 +52,7 @@ class Pictures {
   /// Draws an outcome whose operations were recorded.
   /// @throws InputError for a time behind the end of the run
   void write(const RecordedOutcome& outcome) const;
-  /// What --draw asks for, below headings; empty where it asks for nothing.
+  /// Returns the drawings that --draw asks for, below headings; "" without --draw.
   [[nodiscard]] std::string drawn(const RecordedOutcome& outcome) const;
 
  private:

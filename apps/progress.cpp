@@ -47,7 +47,7 @@ class ProgressLine {
   std::atomic<std::size_t> total_ = 0;
   std::mutex mutex_;
   std::condition_variable_any ended_;
-  std::jthread writer_;  ///< ends before what it uses
+  std::jthread writer_;  ///< ends before the members it uses
 };
 
 }  // namespace

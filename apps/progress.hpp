@@ -1,4 +1,4 @@
-// How far a command is, on standard error.
+// Shows the progress of a command on standard error.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// A pipeline schedule drawn with characters: a line for each pipeline rank, a cell for each unit of time.
+// Draws a pipeline schedule with characters: a line for each pipeline rank, a cell for each unit of time.
 #pragma once
 
 #include <cstdint>

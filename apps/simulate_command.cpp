@@ -94,7 +94,7 @@ void add_memory_timeline(RecordedOutcome& outcome) {
                                : memory_of_stages(outcome.run.view(), report.stage_memory.size());
 }
 
-/// The report as the summary shows it, with what the plan leaves off that costs much.
+/// Returns the report as the summary shows it, with options that the plan leaves off at a high cost.
 Report shown_report(const LocatedExperiment& read, const Report& report) {
   Report shown = report;
   if (report.serving) return shown;
@@ -142,7 +142,7 @@ int deliver(const SimulateOptions& options, const CommonOptions& common, const R
   return report.feasible ? kDone : kInfeasible;
 }
 
-/// The whole experiment, or what a framework is told of it, in place of its simulation.
+/// Prints the whole experiment, or its export to a framework, instead of simulating it.
 int print_experiment(const SimulateOptions& options, const CommonOptions& common) {
   const LocatedExperiment read = read_one(options.arguments, common);
   Memo memo;

@@ -46,7 +46,8 @@ void add_space_options(CLI::App& app, SpaceArguments& arguments) {
 SpaceDescription description_of(const SpaceArguments& arguments) {
   SpaceDescription description;
   if (!arguments.space.empty()) description = read_space(read_text(arguments.space), arguments.space);
-  // Those of the file give way; one that is varied twice is found by who counts the points.
+  // Keys of the file give way to those of the command line. The caller that counts the points finds a key
+  // that is varied twice.
   std::vector<SpaceKey> varied;
   for (const std::string& text : arguments.vary) varied.push_back(parse_space_key(text));
   std::erase_if(description.keys, [&varied](const SpaceKey& key) {

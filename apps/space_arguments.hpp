@@ -1,5 +1,4 @@
-// What the commands that walk over a space of experiments have in common: how it is written on the command
-// line.
+// Declares the arguments that commands on a space of experiments share, which describe the space.
 #pragma once
 
 #include <string>
@@ -24,7 +23,7 @@ struct SpaceArguments {
 /// Adds --vary, --where and --calibration.
 void add_space_options(CLI::App& app, SpaceArguments& arguments);
 
-/// The description in the file with what the options add. @throws InputError as read_space().
+/// Returns the description in the file with the additions of the options. @throws InputError as read_space().
 [[nodiscard]] SpaceDescription description_of(const SpaceArguments& arguments);
 
 /// The space around the experiment in `file`, or where that is "" around that of the description.

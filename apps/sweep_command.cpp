@@ -59,7 +59,7 @@ std::vector<std::string> split(const std::string& list) {
   return parts;
 }
 
-/// What an experiment cannot have: its keys have no dots.
+/// Returns true if the text describes a space and no experiment, whose keys have no dots.
 bool describes_space(const std::string& text, const std::string& source) {
   const Json root = parse_document(text, source).value;
   return root.is_object() && std::ranges::any_of(root.items(), [](const auto& entry) {
@@ -121,7 +121,7 @@ std::int64_t run_sweep(const SweepCommandOptions& options, const CommonOptions& 
   return sweep(space, sweep_options, *simulator).sweep;
 }
 
-/// What to show or export: the best points, the front, or nothing in particular.
+/// Returns the points to show or export: the best ones, the Pareto front, or nullopt for all.
 std::optional<std::vector<std::uint64_t>> chosen(const SweepCommandOptions& options,
                                                  const ResultsTable& table, const std::vector<Aim>& aims) {
   if (!options.pareto.empty()) return table.pareto(aims);

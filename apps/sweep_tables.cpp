@@ -16,7 +16,7 @@
 namespace orrery {
 namespace {
 
-/// Shown beside what was aimed at.
+/// Figures shown beside those aimed at.
 constexpr std::array<std::string_view, 8> kShownFigures{
     "step_time_s", "tokens_per_s_per_gpu", "ttft_s_p99", "tpot_s_p99", "tokens_per_s",
     "mfu",         "memory.peak_gb",       "cost_usd"};

@@ -1,4 +1,4 @@
-// What a file of results has, as text.
+// Writes the contents of a results file as text.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace orrery {
 
-/// How many points there are, what became of them, and what removed the others.
+/// Returns the number of points, their outcomes, and the reasons that removed some.
 [[nodiscard]] std::string summary_text(const SweepSummary& summary, const std::string& file,
                                        std::size_t width);
 

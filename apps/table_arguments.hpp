@@ -1,4 +1,4 @@
-// What the commands that work on tables of measured runs have in common.
+// Declares the arguments that commands on tables of measured runs share.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace orrery {
 
-/// Tables and overrides come in any order: what holds a "=" and is no file is an override.
+/// Separates tables from overrides, which come in any order: an argument with a "=" that is no file is an
+/// override.
 [[nodiscard]] std::vector<std::string> tables_among(const std::vector<std::string>& arguments);
 [[nodiscard]] std::vector<std::string> overrides_among(const std::vector<std::string>& arguments);
 

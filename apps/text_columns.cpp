@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kLeastColumns = 80;
 
-/// Where the text of the last column begins: what goes on is put below it.
+/// Returns the column at which the text of the last column begins; its further lines are indented to it.
 std::size_t hanging_indent(std::string_view line, std::size_t columns) {
   std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
   const std::size_t gap = line.find("  ", indent);
@@ -22,7 +22,7 @@ std::size_t hanging_indent(std::string_view line, std::size_t columns) {
 void wrap_line(std::string_view line, std::size_t columns, std::string& out) {
   const std::size_t indent = hanging_indent(line, columns);
   std::size_t room = columns;
-  std::size_t least = indent;  // what stands before is not broken
+  std::size_t least = indent;  // the text before it is not broken
   while (line.size() > room) {
     std::size_t end = line.rfind(' ', room);
     if (end == std::string_view::npos || end <= least) end = line.find(' ', room);

@@ -1,4 +1,4 @@
-// How wide text may be, and text made to fit.
+// Gives the width of text, and fits text to a width.
 #pragma once
 
 #include <string>

@@ -15,7 +15,7 @@
 namespace orrery {
 namespace {
 
-/// What a viewer shows about the origin of a trace.
+/// Returns the origin of a trace, which a viewer shows.
 std::string metadata(const Experiment& experiment, const std::vector<std::string>& overrides) {
   const nlohmann::ordered_json metadata{
       {"experiment", experiment.name},      {"overrides", overrides},
@@ -39,7 +39,7 @@ TraceOptions options_of(const TraceArguments& arguments, const Experiment& exper
   return trace;
 }
 
-/// Options that choose what is in the traces say nothing without one.
+/// Refuses options that choose the contents of traces if there is no trace.
 void require_trace(const TraceArguments& arguments) {
   if (arguments.any()) return;
   for (const auto& [option, value] :

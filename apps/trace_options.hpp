@@ -1,4 +1,4 @@
-// The options of `simulate` about traces: which file in which format, which part of the run.
+// Declares the options of `simulate` about traces: file, format and part of the run.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +34,8 @@ void add_trace(CLI::App& app, TraceArguments& arguments, std::initializer_list<C
 /// The traces that a run is asked for, opened before it.
 class TraceOutputs {
  public:
-  /// `overrides` go into the traces beside what they are of.
-  /// @throws InputError for ranks and steps that the experiment does not have, or where it has no timeline.
+  /// `overrides` go into the traces beside the experiment.
+  /// @throws InputError for ranks and steps that the experiment does not have, or if it has no timeline.
   TraceOutputs(const TraceArguments& arguments, const Experiment& experiment,
                const std::vector<std::string>& overrides, Outputs& outputs);
   void write(const RecordedOutcome& outcome, const Experiment& experiment);

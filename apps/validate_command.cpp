@@ -31,7 +31,7 @@ struct ValidateOptions {
   std::string json, csv, markdown, html;
   bool ranking = false;
 
-  /// What wrote the results, for the page.
+  /// Returns the command that wrote the results, for the page.
   [[nodiscard]] std::string command() const {
     std::string text = "orrery validate";
     for (const std::string& argument : arguments) text += " " + argument;
@@ -49,7 +49,7 @@ std::vector<std::string> tables_named(const ValidateOptions& options) {
   return names;
 }
 
-/// All tables; what is wrong in any of them is reported together.
+/// Loads all tables and reports their errors together.
 std::vector<MeasuredTable> load(const std::vector<std::string>& names, const ValidateOptions& options) {
   const TableContext context{catalog_with(options.calibrations), menus(), overrides_among(options.arguments)};
   std::vector<MeasuredTable> tables;
@@ -111,7 +111,7 @@ std::vector<MeasuredTable> tables_to_rank(std::vector<MeasuredTable> tables, con
   return tables;
 }
 
-/// Whether predictions put the right plan first, in place of errors.
+/// Checks whether predictions rank the right plan first, instead of reporting errors.
 int run_ranking(const ValidateOptions& options, const CommonOptions& common, unsigned threads) {
   const std::vector<std::string> names = tables_named(options);
   const std::vector<MeasuredTable> tables = tables_to_rank(load(names, options), options);

@@ -82,7 +82,7 @@ class CollectiveGraph {
     latest_[member].push_back(task);
   }
 
-  /// What has left a member or arrived there comes before all that it sends from now on.
+  /// Delivers messages: every later send of a member depends on all that it has sent or received so far.
   void deliver() {
     for (const std::uint32_t member : busy_) {
       std::vector<TaskId>& ready = ready_[member];
@@ -97,8 +97,8 @@ class CollectiveGraph {
   TaskGraphBuilder build_;
   CostId nothing_ = build_.add_duration(0);
   Bytes unit_bytes_ = 0;
-  std::vector<std::vector<TaskId>> ready_;   // per member: what its next messages wait for
-  std::vector<std::vector<TaskId>> latest_;  // and what it sends and receives now
+  std::vector<std::vector<TaskId>> ready_;   // per member: dependencies of its next messages
+  std::vector<std::vector<TaskId>> latest_;  // and its current messages, sent and received
   std::vector<std::uint32_t> busy_;          // members with any of those
   std::vector<LinkId> route_;
 };

@@ -1,6 +1,6 @@
-// How fast messages are priced, on the cluster of a 145B plan: 192 nodes of 8 GPUs and 8 NICs, tensor
-// groups of 8, data groups of 24, pipeline pairs. Items are priced messages; a fresh pricer per pass
-// over all groups, as each candidate of a planner has.
+// Measures the pricing of messages on the cluster of a 145B plan: 192 nodes of 8 GPUs and 8 NICs, tensor
+// groups of 8, data groups of 24, pipeline pairs. Items are priced messages; each pass over all groups has a
+// fresh pricer, as each candidate of a planner has.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>

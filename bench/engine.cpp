@@ -15,7 +15,7 @@ namespace {
 using namespace orrery;
 using namespace orrery::bench;
 
-/// The same tasks with ids in the order given: task old_id[i] becomes task i.
+/// Returns the tasks renumbered: task old_id[i] becomes task i.
 TaskGraph renumbered(const TaskGraph& graph, const std::vector<std::uint32_t>& old_id) {
   std::vector<std::uint32_t> new_id(old_id.size());
   for (std::uint32_t i = 0; i < old_id.size(); ++i) new_id[old_id[i]] = i;

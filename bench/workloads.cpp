@@ -48,7 +48,7 @@ double cpu_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// Of this program alone: what getrusage() says may be that of the process that started it.
+/// Returns the peak memory of this program alone; getrusage() may return that of the process that started it.
 std::size_t peak_bytes() {
   std::ifstream status("/proc/self/status");
   for (std::string word; status >> word;) {

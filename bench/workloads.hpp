@@ -111,7 +111,7 @@ class TrainingSteps {
     return ops;
   }
 
-  /// Operations of all stages, each after those that it waits for.
+  /// Returns the operations of all stages, each after its dependencies.
   static std::vector<Op> topological_order() {
     std::array<std::vector<Op>, kStages> programs;
     std::array<std::size_t, kStages> next{};

@@ -1,4 +1,4 @@
-// The heap of a process that simulates.
+// Prepares the heap of a process that simulates.
 #pragma once
 
 #include <unistd.h>
@@ -17,8 +17,8 @@ namespace orrery {
 #ifdef __GLIBC__
 inline constexpr int kUsualGrowth = 128 << 10;
 
-/// Makes the heap of this thread grow by so much, and gives it large pages from where it is empty up to an
-/// address that follows from there.
+/// Makes the heap of this thread grow by `bytes` at a time, and gives it large pages from its empty part up
+/// to an address that `end_of` computes from there.
 template <class EndOf>
 void grow_in_large_pages(int bytes, EndOf end_of) {
   constexpr std::size_t kBeyondInitial = 1 << 20;
@@ -44,8 +44,8 @@ inline void prepare_heap() {
 #endif
 }
 
-/// The same for a thread, as the first that it does. Its heap is of its own, and ends before a multiple of
-/// 64 MB.
+/// Prepares the heap of a thread; it must be the first call in the thread. The thread's heap is its own, and
+/// ends before a multiple of 64 MB.
 inline void prepare_heap_of_thread() {
 #ifdef __GLIBC__
   constexpr std::uintptr_t kMost = 64 << 20;
@@ -53,8 +53,9 @@ inline void prepare_heap_of_thread() {
 #endif
 }
 
-/// For a process that has other things to do, too: what the C library would come to by itself, had it not
-/// been told how threads' heaps grow. Memory beyond that goes back to the system.
+/// Prepares the heap of a process that has other things to do, too: it sets the threshold that the C library
+/// would reach by itself if the growth of threads' heaps were not set. Memory beyond that goes back to the
+/// system.
 inline void prepare_heap_as_guest() {
 #ifdef __GLIBC__
   constexpr int kMostOfLibrary = 32 << 20;  // DEFAULT_MMAP_THRESHOLD_MAX of glibc's malloc/malloc.c, 64 bits

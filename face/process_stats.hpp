@@ -1,4 +1,4 @@
-// What a run cost this process.
+// Measures the cost of a run in this process.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,6 @@
-// Numbered pieces of work, spread over workers such that neighbours stay together. For whoever simulates a
-// stream of experiments: neighbours have much in common that only one worker should make, and which the
-// others find there later.
+// Spreads numbered pieces of work over workers such that neighbours stay together. For programs that simulate
+// a stream of experiments: neighbours share much that only one worker should make, and which the others find
+// later.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-"""How `pip install .` makes a wheel: CMake builds the extension, and the package is zipped around it (PEP 517, 427).
+"""Makes a wheel for `pip install .`: CMake builds the extension, and the package is zipped around it (PEP 517, 427).
 
 Needs the standard library, CMake and the packages of apt-packages.txt; downloads nothing.
 Config setting `build-folder`: a configured build to use instead of one of its own, build/wheel-*."""

@@ -1,7 +1,7 @@
-// What a GPU does at a time, as pictures and pages colour it: kinds of passes, of communication and of
-// iterations that serve, which no picture shows beside passes, with names and colours that people who see no
-// red, no green or no blue still tell apart (Okabe and Ito, "Color Universal Design", 2008; Paul Tol, "Colour
-// Schemes", SRON/EPS/TN/09-002, 2021).
+// Names and colours the activities of a GPU for pictures and pages: kinds of passes, of communication, and of
+// serving iterations, which no picture shows beside passes. People who see no red, no green or no blue can
+// still tell the colours apart (Okabe and Ito, "Color Universal Design", 2008; Paul Tol, "Colour Schemes",
+// SRON/EPS/TN/09-002, 2021).
 #pragma once
 
 #include <array>

@@ -1,5 +1,6 @@
-// What the explorer's accounting says of an experiment: as its CSV, as JSON and for a terminal. Every writer
-// takes the same columns; those named gb hold GiB, as the explorer has them, and ours behind them say gib.
+// Writes the explorer's memory accounting of an experiment: as its CSV, as JSON and for a terminal. Every
+// writer has the same columns; those named gb hold GiB, as the explorer has them, and ours behind them say
+// gib.
 #pragma once
 
 #include "orrery/experiment.hpp"

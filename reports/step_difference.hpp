@@ -1,5 +1,5 @@
-// Why two steps take different times and memory, term by term. For writers that set results side by side;
-// knows nothing of how plans were found.
+// Explains, term by term, why two steps take different times and memory. For writers that set results side by
+// side; knows nothing of how plans were found.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@ struct StepTerm {
 };
 using StepTerms = std::vector<StepTerm>;
 
-/// What a step's time and memory are made of. The parts of each list add up to the figure above it: where a
-/// mean is no whole number of picoseconds, the parts with the largest remainders are rounded up. Of what
-/// serves requests: GPU time per token made, by what stages do, and memory of weights, workspace and cache.
+/// Splits a step's time and memory into parts. The parts of each list add up to the figure above it: if a
+/// mean is no whole number of picoseconds, the parts with the largest remainders are rounded up. For serving
+/// they are GPU time per generated token by activity, and memory of weights, workspace and KV cache.
 struct StepParts {
   Picoseconds step_ps = 0;  ///< makespan / steps, to the nearest picosecond
   StepTerms breakdown;      ///< picoseconds, mean over GPUs; names of `breakdown_s`
@@ -29,11 +29,11 @@ struct StepParts {
   StepTerms memory;         ///< bytes of that stage; names of `categories_gb`
 };
 
-/// Without times where the report has none. The names and their order are the same for all reports of steps,
-/// and for all of serving.
+/// Returns the parts, without times if the report has none. The names and their order are the same for all
+/// reports of steps, and for all of serving.
 [[nodiscard]] StepParts step_parts(const Report& report);
 
-/// One term of a figure in two runs, in the unit of its list.
+/// Describes one term of a figure in two runs, in the unit of its list.
 struct DifferenceTerm {
   std::string name;
   std::int64_t first = 0;
@@ -59,7 +59,7 @@ struct StepDifference {
   [[nodiscard]] Picoseconds step_time_ps() const { return second_ps - first_ps; }
 };
 
-/// Without times where one of the reports has none.
+/// Returns the differences, without times if one of the reports has none.
 [[nodiscard]] StepDifference step_difference(const Report& first, const Report& second);
 
 /// The terms in multiples of `unit`, rounded so that they add up to their rounded sum in either run.
@@ -76,9 +76,9 @@ struct DifferenceHeaders {
   std::string_view difference;
 };
 
-/// Of times a table in milliseconds, of bytes one in GB, with three decimals each: the printed differences
-/// add up to difference_in_units(). Terms without a printed difference are left out; "" where there are no
-/// others.
+/// Returns a table of times in milliseconds, or of bytes in GB, with three decimals each: the printed
+/// differences add up to difference_in_units(). Terms without a printed difference are left out; "" if there
+/// are no others.
 [[nodiscard]] std::string difference_table(const DifferenceTerms& terms, std::int64_t thousandth,
                                            const DifferenceHeaders& headers);
 inline constexpr std::int64_t kThousandthOfMillisecond = 1'000'000;  ///< picoseconds

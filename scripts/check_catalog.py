@@ -40,7 +40,7 @@ NODE_KEYS = {"kind", "link_gb_per_s", "calibration"}  # and domain_nodes where n
 FABRIC_KEYS = {"kind", "nics_per_node", "nic_gbps", "oversubscription", "calibration"}  # and maybe shape, adaptive_routing
 CALIBRATION_KEYS = {"part", "constants"}  # and maybe inherits, the domain of its runs, and the fit it comes from
 
-# What is measured or fitted, by the part it is a constant of: the keys a calibration must hold, itself or
+# Constants that are measured or fitted, by the part they belong to: the keys a calibration must hold, itself or
 # through those it inherits from, and those it may hold. The keys of software are left to the reader.
 LINK_CONSTANTS = {"latency_us", "efficiency"}
 RAMP_CONSTANTS = {"base_latency_us", "ramp_us", "ramp_efficiency"}
@@ -152,7 +152,7 @@ def mlp_parameters(model, ffn):
 
 
 def mixture_parameters(model, experts):
-    """Of a layer with so many of its experts."""
+    """Returns the parameters of a layer, counting `experts` of its experts."""
     router = model["experts"] * (model["hidden"] + (1 if model["biases"] else 0))
     router += model["hidden"] if model.get("shared_expert_gate") else 0
     return router + (experts + model.get("shared_experts", 0)) * mlp_parameters(model, model["expert_ffn_hidden"])
@@ -204,7 +204,7 @@ LETTERS = {"M": ("mamba2", "none"), "G": ("gated-delta-net", "none"), "*": ("att
 
 
 def halves(model):
-    """What each layer of a pattern is: how its tokens meet, and its MLP."""
+    """Returns the two halves of each layer of a pattern: its token mixer and its MLP."""
     pattern = model["layer_pattern"]
     if isinstance(pattern, str):
         period = [LETTERS[letter] for letter in pattern]
@@ -227,12 +227,12 @@ def parameters_of_pattern(model):
 
 
 def depth(model):
-    """Of a further token, beside its layer: a projection and three norms."""
+    """Returns the parameters of a depth of multi-token prediction, beside its layer: a projection and three norms."""
     return 2 * model["hidden"] ** 2 + 3 * model["hidden"]
 
 
 def encoder_parameters(model, norm):
-    """Of an encoder and its norm, and of the attention to what it made in each layer of the decoder."""
+    """Returns the parameters of an encoder with its norm, and of cross-attention in each layer of the decoder."""
     attention = attention_parameters(model) + norm
     layer = attention + mlp_parameters(model, model["ffn_hidden"]) + norm
     positions = RELATIVE_POSITIONS * model["heads"] if model["positions"] == "relative" else 0

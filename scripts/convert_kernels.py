@@ -63,7 +63,7 @@ def short_products(rows):
 
 
 def steady_kernels(rows):
-    """Of SimuMax, whose attention counts the whole square of scores."""
+    """Converts the kernels of SimuMax, whose attention counts the whole square of scores."""
     for row in rows:
         if row["op"] == "matmul":
             kernel = LAYOUTS[row["layout"]] + ("-32" if row["out_dtype"] == "fp32" else "")

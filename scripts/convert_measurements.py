@@ -50,7 +50,7 @@ def columns(rows):
 
 
 def cell(value):
-    """As `orrery validate` reads it."""
+    """Writes a value as `orrery validate` reads it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):

@@ -75,7 +75,7 @@ def graphs_of(preset):
 
 
 def overlap_of(row, preset):
-    """Of expert messages with the other pass of a pair; DeepSeek-V3 on H100s always had it."""
+    """Returns the overlap of expert messages with the other pass of a pair; DeepSeek-V3 on H100s always had it."""
     always = row["model"].startswith("DeepSeek") and row["gpu"].startswith("H100")
     asked = preset.get("moe_a2a_overlap") == "True" or always
     chunks = int(row["pp"]) == 1 or int(row["vp"] or 1) > 1

@@ -15,7 +15,7 @@ def row(name, cluster, nodes, gpus, collective, size, time, source):
 
 
 def inside_nodes(rows):
-    """Of AIConfigurator: NCCL 2.29 alone, groups that are a node with so many GPUs."""
+    """Yields rows of AIConfigurator: NCCL 2.29 alone, groups that are one node each."""
     for entry in rows:
         gpu = entry["gpu"]
         if gpu not in AIC or entry["implementation"] != "NCCL 2.29.2":
@@ -26,7 +26,7 @@ def inside_nodes(rows):
 
 
 def inside_domains(rows):
-    """Of OpenXLA: domains of an NVL72, 4 GPUs a tray, with more GPUs than one tray. All-to-alls are left out: among
+    """Yields rows of OpenXLA: domains of an NVL72, 4 GPUs a tray, with more GPUs than one tray. All-to-alls are left out: among
     many members each message has a cost of its own, which Orrery does not count."""
     for entry in rows:
         members = int(entry["devices_per_group"])

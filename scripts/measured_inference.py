@@ -83,7 +83,7 @@ def requests(prompt, output, batch):
             "inference.batching": "static"}
 
 
-# How weights lie in memory, by the words of source tables: precision of products, storage of weights.
+# Storage of weights, by the words of source tables: precision of products, storage of weights.
 WEIGHTS = {
     "BF16": ("bf16", None), "F16": ("fp16", None), "FP8": ("fp8", None), "GPTQ-Int8": ("fp16", "int8"),
     "GPTQ-Int4": ("fp16", "int4"), "GPTQ-INT4": ("fp16", "int4"), "AWQ": ("fp16", "int4"), "AWQ-INT4": ("fp16", "int4"),
@@ -170,7 +170,7 @@ STACKS = {"SGLang": "vllm-2025", "vLLM": "vllm-2024", "llama.cpp (llama-bench)":
 
 
 def speed(row):
-    """What a page states of one request: seconds of all its tokens, or of one."""
+    """Returns the time that a page states of one request: seconds of all its tokens, or of one."""
     if row["engine"] == "SGLang":
         tokens = int(row["input_len"]) + int(row["output_len"])
         return {"measured.end_to_end_s": tokens / float(row["tokens_per_s"])}
@@ -217,8 +217,8 @@ EXPERTS = {"deepseek-v3", "gpt-oss-120b", "gpt-oss-20b", "qwen3-235b-a22b", "qwe
 
 
 def served_weights(row):
-    """Of gpt-oss the experts lie in MXFP4 and are computed in 16 bits; that attention keeps 16 bits is not said by any
-    key. GPUs before Blackwell have no units for 4 bits at all."""
+    """Returns the precisions of a served model. Experts of gpt-oss are stored in MXFP4 and computed in 16 bits; no key says
+    that attention keeps 16 bits. GPUs before Blackwell have no units for 4 bits at all."""
     if "gpt-oss" in row["model"]:
         return {"plan.precision": "bf16", "inference.weight_precision": "fp4"}
     return {"plan.precision": SERVED_PRECISIONS[row["gemm_quant"]]}
@@ -368,7 +368,7 @@ def tensorrt_saturated(given):
 
 
 def saturated_weights(row):
-    """Of gpt-oss in what its experts lie, which the columns of other models do not say."""
+    """Returns the storage of gpt-oss's experts, which columns give for other models only."""
     if row["model"].startswith("GPT-OSS"):
         return {"plan.precision": "bf16", "inference.weight_precision": "fp4"}
     return weights(row["precision"])

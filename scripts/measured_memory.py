@@ -53,7 +53,7 @@ def megatron_kwai_h800(rows):
 
 
 def kwai_layers(row):
-    """Of a virtual stage that are offloaded."""
+    """Returns the layers of a virtual stage that are offloaded."""
     return float(row["offload_alpha"] or 0) * int(row["layers"]) / (int(row["pp"]) * int(row["vp"]))
 
 

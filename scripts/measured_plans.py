@@ -16,7 +16,7 @@ def amp_t4(rows):
 
 
 def without_weights(row):
-    """Whether a stage begins and ends within the casts that follow the embedding or the last layer."""
+    """Returns True if a stage begins and ends within the casts that follow the embedding or the last layer."""
     return row["layer_partition"].startswith("[0 1 2 ")
 
 
@@ -40,7 +40,7 @@ def amp_row(row):
     }
 
 
-# What all GPT-2s have in common here.
+# All GPT-2s here share these keys.
 GPT2 = {"model.kind": "transformer", "model.positions": "learned"}
 
 
@@ -61,7 +61,7 @@ ONE_GPU_A_NODE = {"cluster.base": "p3-16xlarge", "cluster.gpus_per_node": 1, "cl
 
 
 def v100_grid_10g(rows):
-    """The same on 64 p3.2xlarge: nodes with one GPU and up to 10 Gb/s."""
+    """Returns the grid on 64 p3.2xlarge: nodes with one GPU and up to 10 Gb/s."""
     cluster = ONE_GPU_A_NODE | {"cluster.fabric.nic_gbps": 10}
     return [grid_row(row, cluster) for row in rows if row["case"] == "gptxl40-p3.2xlarge"]
 

@@ -1,4 +1,4 @@
-"""What the tables of measured runs have in common: units, the plan's columns, models that runs name."""
+"""Holds the parts that tables of measured runs share: units, the plan's columns, models that runs name."""
 
 import json
 import re
@@ -45,7 +45,7 @@ def shape(row):
     }
 
 
-# What all models of the Llama kind have in common: SwiGLU, RMSNorm, rotary positions, no biases, no dropout.
+# All models of the Llama kind share these keys: SwiGLU, RMSNorm, rotary positions, no biases, no dropout.
 LLAMA = {
     "model.gated_mlp": True, "model.attention": "flash", "model.normalization": "rmsnorm",
     "model.positions": "rotary", "model.biases": False, "model.dropout": False, "model.tied_embeddings": False,

@@ -92,7 +92,8 @@ def is_balanced(row):
 
 
 def overlaps(row):
-    """What two rows say of ZeRO's and tensor-parallel collectives; the others have the defaults of their stack."""
+    """Returns the overlap of ZeRO's and tensor-parallel collectives, which two rows state; the others have the defaults
+    of their stack."""
     if "no overlap of ZeRO or TP" in row["notes"]:
         return {"plan.overlap_gradient_reduce": False, "plan.overlap_parameter_gather": False,
                 "plan.overlap_tensor_parallel": False}

@@ -1,4 +1,4 @@
-// Whether the sanitizers watch this build: what only repeats the same paths is then done less often.
+// Tells if the sanitizers watch this build; tests that only repeat the same paths then do so less often.
 #pragma once
 
 namespace orrery::test {
@@ -11,7 +11,7 @@ inline constexpr bool kSanitized = __has_feature(address_sanitizer);
 inline constexpr bool kSanitized = false;
 #endif
 
-/// How many of `count` random trials are made: a sixth under the sanitizers.
+/// Returns how many of `count` random trials are made: a sixth under the sanitizers.
 constexpr int trials(int count) { return kSanitized ? (count + 5) / 6 : count; }
 
 }  // namespace orrery::test

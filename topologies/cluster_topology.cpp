@@ -165,7 +165,8 @@ void ClusterTopology::set_overheads(const Cluster& cluster) {
     refuse("host_gb_per_s", node.host_gb_per_s, "pcie-host stages messages in the host's memory");
 }
 
-/// Half of a switch's link to the host is what staged messages have, where NICs are faster.
+/// Sets the bandwidth of routes out of the node. Staged messages have half of a switch's link to the host if
+/// NICs are faster.
 void ClusterTopology::set_ways_out(const Cluster& cluster) {
   way_out_bytes_per_s_ = way_out_rate(cluster, 1);
   if (cluster.node.gpu_direct) return;

@@ -1,6 +1,6 @@
-// The network of a cluster of equal nodes: node wiring and fabric put together. Chooses the port of
-// each GPU and where a message leaves and enters its nodes; the parts know the links. A wiring joins the
-// GPUs of a node, or those of all nodes of an NVLink domain; the fabric joins nodes, each by its own NICs.
+// Builds the network of a cluster of equal nodes from node wiring and fabric. Chooses the port of each GPU
+// and where a message leaves and enters its nodes; the parts know the links. A wiring joins the GPUs of a
+// node, or those of all nodes of an NVLink domain; the fabric joins nodes, each by its own NICs.
 #pragma once
 
 #include <memory>

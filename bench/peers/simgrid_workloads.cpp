@@ -33,7 +33,7 @@ constexpr double kHopLatency = 1e-6;
 
 using Hosts = std::vector<sg::Host*>;
 
-/// What a workload writes: activities by kind, and who waits for whom.
+/// Records the activities that a workload writes, by kind, and their dependencies.
 class ActivityGraph {
  public:
   enum class Kind : std::uint32_t { compute, reduce, send };

@@ -8,8 +8,8 @@
 
 namespace orrery {
 
-/// The built-in catalog with the calibrations of `files`, each known by its key `name`, else by the file's
-/// name without folder and extension. @throws InputError with what is wrong in any of them.
+/// Returns the built-in catalog with the calibrations of `files`, each known by its key `name`, else by the
+/// file's name without folder and extension. @throws InputError with all errors in any of them.
 [[nodiscard]] Catalog catalog_with(const std::vector<std::string>& files);
 
 }  // namespace orrery

@@ -1,4 +1,4 @@
-// The catalog: models, GPUs, clusters and calibrations that an experiment may name. Used by config/ to
+// Holds the catalog: models, GPUs, clusters and calibrations that an experiment may name. Used by config/ to
 // resolve names and by the command line to list them. Entries are parsed once, when the catalog is made.
 #pragma once
 
@@ -31,7 +31,7 @@ CatalogFiles embedded_measurements();
 struct CatalogData;
 
 /// Immutable; copies share their data. Safe to read from several threads. Texts are parsed when their entries
-/// are first asked for; who asks for one that cannot be gets an InputError that names it.
+/// are first asked for; a file that cannot be read then throws an InputError that names it.
 class Catalog {
  public:
   /// Throws InputError when a path is in no known folder.
@@ -40,26 +40,28 @@ class Catalog {
   /// The catalog built into the program.
   static Catalog embedded() { return Catalog(embedded_catalog_files()); }
 
-  /// The same with the calibration in `text`, known under its own `name` if it has that key, else under
-  /// `name`, in the place of one that had the name; and that name. `source` names the text in errors.
+  /// Returns a copy with the calibration in `text`, and its name. It is known under its own `name` if it has
+  /// that key, else under `name`, and replaces any of that name. `source` names the text in errors.
   /// @throws InputError with all that is wrong in it.
   [[nodiscard]] std::pair<Catalog, std::string> with_calibration(std::string_view text,
                                                                  const std::string& source,
                                                                  const std::string& name) const;
 
-  /// In order: letters by the alphabet, numbers by size, so that gpt3-6.7b precedes gpt3-13b.
+  /// Returns the names in order: letters by the alphabet, numbers by size, so that gpt3-6.7b precedes
+  /// gpt3-13b.
   [[nodiscard]] std::vector<std::string> names(CatalogKind kind) const;
   [[nodiscard]] bool contains(CatalogKind kind, std::string_view name) const;
   /// The entry's JSON text, or "" for an unknown name.
   [[nodiscard]] std::string text(CatalogKind kind, std::string_view name) const;
   /// The entry's `summary`, or "".
   [[nodiscard]] std::string summary(CatalogKind kind, std::string_view name) const;
-  /// What a calibration is of, "gpu", "node", "fabric" or "software"; "" for an unknown name.
+  /// Returns the part that a calibration describes, "gpu", "node", "fabric" or "software"; "" for an unknown
+  /// name.
   [[nodiscard]] std::string part_of_calibration(std::string_view name) const;
   /// The known name nearest to `name`, if any is near.
   [[nodiscard]] std::optional<std::string> nearest(CatalogKind kind, std::string_view name) const;
 
-  /// For config/ only.
+  /// Returns the data; for config/ only.
   [[nodiscard]] const CatalogData& data() const { return *data_; }
 
  private:

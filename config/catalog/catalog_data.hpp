@@ -1,4 +1,4 @@
-// The entries behind a Catalog, parsed when they are first asked for. Internal to config/.
+// Holds the entries behind a Catalog, parsed when they are first asked for. Internal to config/.
 #pragma once
 
 #include <array>
@@ -20,14 +20,14 @@ struct CatalogEntry {
   std::string text;
   Json value;  ///< without `summary` and `source`; of a calibration, its constants
   std::string summary;
-  std::string part;            ///< of a calibration: what it is of, gpu, node, fabric or software
-  std::string inherits;        ///< of a calibration: the one that has what it lacks; may be empty
+  std::string part;            ///< the part a calibration describes: gpu, node, fabric or software
+  std::string inherits;        ///< of a calibration: the one whose constants it inherits; may be empty
   Diagnostic inherits_at{};    ///< where it says so, with the message to come
   CalibrationDomain domain{};  ///< of a calibration: of its own measured runs
   std::vector<ServingErrors> serving_errors{};  ///< of a calibration
 };
 
-/// A file of the catalog. Copies share what has been parsed; threads may ask side by side.
+/// Holds a file of the catalog. Copies share the parsed content; threads may use it side by side.
 class CatalogFile {
  public:
   /// Has yet to be parsed.

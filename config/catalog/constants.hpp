@@ -1,5 +1,5 @@
-// The numbers of an experiment that a calibration may give, by key: read and changed in an experiment that is
-// validated already. Used by whatever fits constants to measurements.
+// Lists the numbers of an experiment that a calibration may give, by key: read and changed in an experiment
+// that is validated already. Used by whatever fits constants to measurements.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct Constant {
   using Member = std::variant<double Software::*, double Gpu::*, double NodeWiring::*, double Fabric::*>;
 
   std::string key;        ///< dotted, of an experiment, such as cluster.node.base_latency_us
-  std::string_view name;  ///< what a calibration calls it: the last part of the key
+  std::string_view name;  ///< the name in a calibration: the last part of the key
   std::string_view part;  ///< whose calibrations have it: gpu, node, fabric or software
   std::string_view unit;
   double minimum = 0;

@@ -26,7 +26,8 @@ bool has(const Json& value, const std::string& pointer) {
 
 std::string parent_of(const std::string& pointer) { return pointer.substr(0, pointer.rfind('/')); }
 
-/// Whether the part at `pointer` is a wiring that names its own kind, and so takes nothing from a base.
+/// Returns true if the part at `pointer` is a wiring that names its own kind, and so takes nothing from a
+/// base.
 bool starts_afresh(const std::string& pointer, const Origins& origins) {
   if (pointer != "/cluster/node" && pointer != "/cluster/fabric") return false;
   if (!has(origins.given, pointer)) return false;
@@ -45,7 +46,7 @@ const CatalogUse* giver(const std::string& pointer, const Origins& origins) {
     const CatalogEntry* entry = origins.catalog.find(use.kind, use.name);
     const bool holds = entry != nullptr && has(entry->value, pointer.substr(use.pointer.size()));
     const bool calibration = use.kind == CatalogKind::calibration;
-    if (calibration ? !holds : afresh) continue;  // a calibration lacks what it likes
+    if (calibration ? !holds : afresh) continue;  // a calibration may lack any key
     const bool nearer = best == nullptr || use.pointer.size() > best->pointer.size();
     if ((holds && !best_has) || (holds == best_has && nearer)) {
       best = &use;
@@ -74,7 +75,8 @@ std::size_t offset_of(const PositionTable& table, const Finding& finding) {
   }
 }
 
-/// Whether the command line set the value at `pointer`, a value around it, or made it by setting one inside.
+/// Returns true if the command line set the value at `pointer`, a value around it, or made it by setting one
+/// inside.
 bool is_set(const std::string& pointer, const PositionTable& table, const Origins& origins) {
   const bool in_text = table.at(pointer).value != kNoOffset;
   return std::ranges::any_of(origins.overridden, [&](const std::string& set) {

@@ -12,7 +12,7 @@
 
 namespace orrery {
 
-/// Where the values of one experiment came from.
+/// Records the sources of one experiment's values.
 struct Origins {
   const Document& document;  ///< its value may have been moved away
   std::string source;
@@ -22,8 +22,8 @@ struct Origins {
   const CatalogData& catalog;
 };
 
-/// Where the value at `pointer` came from, in words: a line of the text, the command line or an entry of the
-/// catalog; "" for a default. `table` has the positions of `pointer`.
+/// Returns the source of the value at `pointer`, in words: a line of the text, the command line or an entry
+/// of the catalog; "" for a default. `table` has the positions of `pointer`.
 std::string origin_of(const std::string& pointer, const PositionTable& table, const Origins& origins);
 
 std::vector<Diagnostic> located(const Findings& findings, const Origins& origins);

@@ -34,7 +34,7 @@ class Listing {
   }
 
  private:
-  /// Of one object: `in` gives it.
+  /// Adds the price keys of one object, which `in` returns.
   template <class T, class In>
   void add(const std::string& prefix, const std::vector<Field<T>>& fields, In in) {
     for (const Field<T>& field : fields) {

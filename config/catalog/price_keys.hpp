@@ -1,5 +1,5 @@
-// The keys of an experiment that prices are made of: bandwidths, peaks, latencies, times of kernels and of
-// the host. Used by whoever asks what a faster one would do.
+// Lists the keys of an experiment that prices depend on: bandwidths, peaks, latencies, times of kernels and
+// of the host. Callers use it to ask for the effect of faster hardware.
 #pragma once
 
 #include <functional>
@@ -24,11 +24,12 @@ struct PriceKey {
   [[nodiscard]] double best() const { return is_rate ? maximum : minimum; }
 };
 
-/// All that `experiment` has. GPUs of a mixed cluster are those of the first group of each kind, links of
-/// explicit graphs and lines between sites have their number in the list.
+/// Returns all price keys of `experiment`. GPUs of a mixed cluster are those of the first group of each kind,
+/// links of explicit graphs and lines between sites have their number in the list.
 [[nodiscard]] std::vector<PriceKey> price_keys(const Experiment& experiment);
 
-/// Those called `names`. @throws InputError for what is no such key, with what it is instead and the nearest.
+/// Returns the keys called `names`. @throws InputError for a name that is no price key, with its actual
+/// meaning and the nearest key.
 [[nodiscard]] std::vector<PriceKey> price_keys_named(const Experiment& experiment,
                                                      const std::vector<std::string>& names);
 

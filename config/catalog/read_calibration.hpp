@@ -10,7 +10,7 @@
 
 namespace orrery {
 
-/// What calibrations are of.
+/// Returns the parts that a calibration can describe.
 std::span<const std::string_view> calibrated_parts();
 
 /// The fields of `part` that a calibration may give: its numbers, integers and flags.

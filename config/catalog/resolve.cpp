@@ -60,7 +60,8 @@ void overlay_wiring(Json& target, const Json& given) {
 
 }  // namespace
 
-/// Tells whoever takes a GPU for a cluster which clusters have it; "" where no GPU has that name.
+/// Returns a hint to the clusters that have a GPU, for users who take the GPU's name for a cluster; "" if no
+/// GPU has that name.
 std::string Resolver::clusters_with(const std::string& gpu) const {
   const std::string_view meant = spelled_otherwise(gpu, names_of(catalog_, CatalogKind::gpu));
   if (meant.empty()) return "";

@@ -1,9 +1,8 @@
-// Catalog names and bases replaced by what they stand for. Internal to config/.
+// Replaces catalog names and bases by their contents. Internal to config/.
 //
-// Given keys replace those of the base and nested objects merge key by key, with two exceptions: a
-// cluster's `node` or `fabric` that names its own kind starts afresh, and so does a `gpu` that names
-// its own base. A cluster with fewer GPUs a node than its base has fewer NICs in proportion, unless it says
-// how many.
+// Given keys replace those of the base and nested objects merge key by key, with two exceptions: a cluster's
+// `node` or `fabric` that names its own kind starts afresh, and so does a `gpu` that names its own base. A
+// cluster with fewer GPUs a node than its base has fewer NICs in proportion, unless it says how many.
 #pragma once
 
 #include <memory>
@@ -35,11 +34,11 @@ class Resolver {
   /// "software"), which lies at `path`, where it does not give them itself.
   void calibrate(Json& part, std::string_view kind, const std::string& name, const Path& path);
 
-  /// What runs stand behind the calibration `name` and behind the one that it and its kin go back to; null
-  /// where there are none.
+  /// Returns the domains of the runs behind the calibration `name`, and behind the one that it and its
+  /// relatives derive from; null if there are none.
   [[nodiscard]] std::shared_ptr<const CalibrationDomains> domains(std::string_view name) const;
 
-  /// Whether `name` is a calibration of that kind of part.
+  /// Returns true if `name` is a calibration of that kind of part.
   [[nodiscard]] bool calibrates(std::string_view name, std::string_view kind) const;
 
   /// Names of the calibrations of that kind of part.

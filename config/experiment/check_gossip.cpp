@@ -1,5 +1,5 @@
-// Estimates, before anything is built, of what gossip over many neighbours takes to simulate. Fitted to runs
-// of erdos-renyi graphs behind a switch and of complete graphs over a chain of GPUs, on one core of 2024.
+// Estimates, before anything is built, the cost of simulating gossip over many neighbours. Fitted to runs of
+// erdos-renyi graphs behind a switch and of complete graphs over a chain of GPUs, on one core of 2024.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ constexpr double kSecondsPerPairAndLink = 0.16e-9;
 
 double as_real(std::int64_t value) { return static_cast<double>(value); }
 
-/// Workers and what joins them in one round.
+/// Describes workers and their edges in one round.
 struct GossipShape {
   double workers = 1;
   double degree = 0;     ///< the largest
@@ -63,7 +63,7 @@ GossipShape written_shape(const DataParallelSync& sync, double workers) {
   return shape;
 }
 
-/// Of the topologies whose degree grows with the workers; the others have few neighbours.
+/// Returns the shape of topologies whose degree grows with the workers; the others have few neighbours.
 GossipShape named_shape(const DataParallelSync& sync, double workers) {
   const double others = workers - 1;
   if (sync.topology == "complete") return {workers, others, workers * others};
@@ -84,7 +84,7 @@ GossipShape shape_of(const Experiment& e) {
   return shape;
 }
 
-/// Of the model of a rank, as many as there are buckets.
+/// Returns the messages for the model of a rank, one per bucket.
 double messages_of(const Experiment& e, double weights) {
   const double bytes = 4 * weights / as_real(e.plan.tensor_parallel * e.plan.pipeline_parallel);
   return e.plan.bucket_mb > 0 ? std::ceil(bytes / 2 / (e.plan.bucket_mb * 1e6)) : 1;

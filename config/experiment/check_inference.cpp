@@ -1,4 +1,4 @@
-// What of an experiment that serves requests contradicts itself, or belongs to training.
+// Checks that an experiment that serves requests does not contradict itself or use keys of training.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -134,7 +134,7 @@ class InferenceCheck {
                                        context(), model.seq_length));
   }
 
-  /// That times and numbers of iterations stay within what can be counted and waited for.
+  /// Checks that times and numbers of iterations stay countable and can be simulated in reasonable time.
   void check_reach() {
     const auto requests = static_cast<double>(inference_.requests);
     if (inference_.requests_per_s > 0 && requests / inference_.requests_per_s > kMostServedArrivalSeconds)

@@ -1,4 +1,4 @@
-// What keeps a plan from computing its loss in pieces, or from keeping weights narrow that nobody trains.
+// Checks if a plan can compute its loss in chunks, and keep frozen weights in a narrow precision.
 #include <fmt/format.h>
 
 #include <string_view>
@@ -8,7 +8,8 @@
 namespace orrery {
 namespace {
 
-/// Says why weights cannot be kept narrow: they have to be frozen, and gathered and shared out by nobody.
+/// Returns the reason why weights cannot be kept narrow: they have to be frozen, and neither gathered nor
+/// sharded.
 std::string_view obstacle_to_narrow(const Experiment& experiment) {
   if (experiment.model.lora_rank == 0) return "without model.lora_rank: all weights are trained";
   if (experiment.model.experts > 0) return "in models with experts";

@@ -1,5 +1,5 @@
-// Whoever comes later counts in 64-bit integers (FLOPs of an operation, bytes per GPU, picoseconds) and
-// 32-bit task numbers: upper bounds of what a step computes and moves are held against them.
+// Checks upper bounds of a step's compute and traffic, because later code counts in 64-bit integers (FLOPs of
+// an operation, bytes per GPU, picoseconds) and 32-bit task numbers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -87,7 +87,7 @@ double slowest_link(const Cluster& c) {
   return rate;
 }
 
-/// The same of messages within a worker.
+/// Returns the bandwidth of the slowest link within a worker.
 double slowest_link_in_worker(const Experiment& e) {
   Cluster inner = e.cluster;
   inner.regions.reset();
@@ -111,8 +111,8 @@ double bytes_of_weights(const Experiment& e, const StepBounds& b) {
   return b.kept_weights + kMovedBytes * b.weights * real(e.plan.micro_batches());
 }
 
-/// What messages of one GPU take in all steps at most. The gradients of workers that exchange models stay
-/// within them, and so does a replica without stages in a node.
+/// Returns an upper bound of the seconds that messages of one GPU take in all steps. Gradients of workers
+/// that exchange models stay within the workers, and so does a replica without stages in a node.
 double seconds_on_links(const Experiment& e, const StepBounds& b, double neighbours) {
   const double shared = real(e.plan.tensor_parallel * e.plan.pipeline_parallel);
   const std::int64_t of_replica = e.plan.gpus() / e.plan.data_parallel;
@@ -183,7 +183,7 @@ double seconds_of_latency(const Experiment& e) {
   return layer_passes(e) * (60 * kernel + 8 * link) * 1e-6;
 }
 
-/// What a constant of the software adds to a step.
+/// Holds the time that a constant of the software adds to a step.
 struct SoftwareTime {
   const char* pointer;
   double seconds = 0;

@@ -11,7 +11,7 @@
 namespace orrery {
 namespace {
 
-/// Whether NVLinks join all tensor ranks that belong together.
+/// Returns true if NVLinks join all tensor ranks of a group.
 bool tensor_ranks_share_nvlink(const Experiment& experiment, const Menus& menus) {
   const Cluster& cluster = experiment.cluster;
   if (cluster.graph ||
@@ -20,7 +20,8 @@ bool tensor_ranks_share_nvlink(const Experiment& experiment, const Menus& menus)
   return ranks_in_node(RankGrid(experiment.plan), Axis::tensor, cluster) == experiment.plan.tensor_parallel;
 }
 
-/// What lacks for products to work chunk by chunk, as the end of a sentence; "" where nothing does.
+/// Returns the key that prevents products from being cut into chunks, as the end of a sentence; "" if none
+/// does.
 std::string_view obstacle_to_chunks(const Plan& plan) {
   if (plan.tensor_parallel == 1) return "tensor_parallel";
   if (!plan.sequence_parallel) return "sequence_parallel";

@@ -50,7 +50,7 @@ class PlanCompletion {
  private:
   [[nodiscard]] bool has(std::string_view key) const { return given_.contains(key); }
 
-  /// At the first of `keys` that the plan gives, since that is what the user can change.
+  /// Adds the message at the first of `keys` that the plan gives, because the user can change that one.
   void add(std::initializer_list<std::string_view> keys, std::string message) {
     std::string_view at = *keys.begin();
     for (const std::string_view key : keys) {
@@ -70,7 +70,7 @@ class PlanCompletion {
   [[nodiscard]] bool schedule_is_of(const std::vector<std::string>& names) const {
     return std::ranges::find(names, plan_.pipeline_schedule) != names.end();
   }
-  /// Whether the schedule may be given several model chunks per rank.
+  /// Returns true if the schedule may be given several model chunks per rank.
   [[nodiscard]] bool interleaves() const { return schedule_is_of(menus_.interleaved_schedules); }
 
   /// That every GPU has: the least of them.
@@ -154,7 +154,7 @@ class PlanCompletion {
         "hierarchical_context_parallel_size");
   }
 
-  /// What the files of the dimensions ask of their degrees.
+  /// Runs the checks of degrees from the files of the dimensions.
   void check_dimensions() {
     if (menus_.check_dimensions == nullptr) return;
     menus_.check_dimensions(experiment_, [this](std::initializer_list<std::string_view> keys,
@@ -365,7 +365,7 @@ class PlanCompletion {
                                   });
   }
 
-  /// What a schedule makes nothing of is a mistake.
+  /// Reports keys that have no effect under the schedule, which is a mistake.
   void check_schedule() {
     refuse_idle("micro_batch_group_size", interleaves() && plan_.virtual_stages > 1);
     refuse_idle("warmup_micro_batches", schedule_is_of(menus_.warm_up_schedules));

@@ -46,8 +46,8 @@ class ShardingCompletion {
     return replicas;
   }
 
-  /// What a plan leaves open is sharded as the software does by itself, where replicas of a node are several
-  /// and nodes hold equally many.
+  /// Completes the ZeRO group that a plan leaves open. It follows the software's default if a node holds
+  /// several replicas and all nodes hold equally many.
   void complete_group() {
     if (experiment_.data_parallel_sync.joins_replicas() && plan_.zero_stage > 0) return complete_worker();
     if (has("zero_group_size") && !plan_.choose_zero_group) return check_group();

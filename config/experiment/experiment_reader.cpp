@@ -37,14 +37,14 @@ const Json* member(const Json& object, std::string_view key) {
   return found == object.end() ? nullptr : &*found;
 }
 
-/// The same, or an object without keys.
+/// Returns the member, or an object without keys.
 const Json& member_or_empty(const Json& object, std::string_view key) {
   static const Json empty = Json::object();
   const Json* found = member(object, key);
   return found == nullptr ? empty : *found;
 }
 
-/// Whether two documents differ in their plans at most; `known` has none.
+/// Returns true if two documents differ at most in their plans; `known` has none.
 bool differ_in_plan(const Json& known, const Json& root) {
   if (!known.is_object() || !root.is_object()) return false;
   const auto& parts = known.get_ref<const Json::object_t&>();
@@ -219,7 +219,8 @@ Plan ExperimentReader::plan_of(const Json& root) {
   return plan == nullptr ? Plan{} : read_plan(*plan, Path(top, "plan"), scope_);
 }
 
-/// Sets `part` to what `read` makes of `given`, or made of it in the experiment before.
+/// Sets `part` to the result of `read` for `given`, or to that of the previous experiment if `given` is
+/// equal.
 template <class Part, class Read>
 void ExperimentReader::take(KnownPart<Part> KnownParts::*of, const Json& given, Part& part, Read read) {
   KnownPart<Part>* known = known_ == nullptr ? nullptr : &(known_->*of);
@@ -280,7 +281,7 @@ void ExperimentReader::read_training(const Json& value, Training& training, cons
                         Anchor::key);
 }
 
-/// The constants of the stack, and what the experiment sets itself.
+/// Reads the constants of the stack, and those that the experiment sets itself.
 void ExperimentReader::read_software(const Json& root, Experiment& experiment) {
   const Path top;
   const Path path(top, "software");
@@ -299,7 +300,7 @@ void ExperimentReader::read_software(const Json& root, Experiment& experiment) {
   });
 }
 
-/// Checks the experiment's stack, or takes the one that is usual for its model. Whether it has a calibration.
+/// Checks the experiment's stack, or chooses the default of its model. Returns true if it has a calibration.
 bool ExperimentReader::choose_stack(Experiment& experiment, bool serves, const Path& path) {
   if (experiment.stack.empty()) {
     const UsualStack& usual = usual_stack(experiment.model);

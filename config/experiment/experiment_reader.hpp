@@ -1,4 +1,4 @@
-// From a document with its overrides to a validated experiment. Internal to config/.
+// Turns a document with its overrides into a validated experiment. Internal to config/.
 #pragma once
 
 #include <string>
@@ -14,14 +14,14 @@
 
 namespace orrery {
 
-/// A part of an experiment without a mistake, and what it was read from.
+/// Holds a part of an experiment without a mistake, and the JSON it was read from.
 template <class Part>
 struct KnownPart {
   Json given = Json(Json::value_t::discarded);  ///< discarded: none yet
   Part part;
 };
 
-/// What was read last, for the experiment that comes next.
+/// Keeps the parts that were read last, for the next experiment.
 struct KnownParts {
   KnownPart<Experiment> frame;  ///< of all but the plan
   KnownPart<Model> model;
@@ -43,15 +43,15 @@ class ExperimentReader {
   /// The keys of the cluster of a valid document, names and bases resolved.
   Json cluster_keys(const Json& root);
 
-  /// Checks the keys that `root` has, each part by itself: neither what is missing nor what parts ask of each
-  /// other.
+  /// Checks the keys that `root` has, each part by itself; missing keys and relations between parts are not
+  /// checked.
   void check_parts(const Json& root);
 
   [[nodiscard]] const Findings& findings() const { return findings_; }
   [[nodiscard]] const Resolver& resolver() const { return resolver_; }
 
  private:
-  /// Where nothing but the plan is new, as in a search, the plan alone is read.
+  /// Reads the parts; if only the plan is new, as in a search, the plan alone is read.
   Experiment read_parts(const Json& root);
   Experiment read_plan_alone(const Json& root);
   Experiment read_all_parts(const Json& root);

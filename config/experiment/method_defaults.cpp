@@ -7,8 +7,8 @@
 namespace orrery {
 namespace {
 
-/// What a paper or its authors' implementation takes; 0 and "": as other methods. Outer optimizer: learning
-/// rate and momentum.
+/// Holds the defaults of a paper or its authors' implementation; 0 and "": the defaults of other methods.
+/// Outer optimizer: learning rate and momentum.
 struct MethodDefaults {
   SyncMethod method;
   std::int64_t period;

@@ -5,7 +5,7 @@
 
 namespace orrery {
 
-/// Sets what the method is published with, before keys that are given are read.
+/// Sets the values that the method is published with, before given keys are read.
 void apply_method_defaults(DataParallelSync& sync);
 void apply_method_defaults(SyncMethod method, LearningProblem& problem);
 

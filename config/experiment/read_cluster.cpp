@@ -224,7 +224,7 @@ void check_group_nodes(const Cluster& cluster, std::int64_t nodes, const Path& p
 std::optional<Gpu> gpu_of_group(const Json& group, const Json& cluster, const Path& path, Scope& scope) {
   if (const auto own = group.find("gpu"); own != group.end()) return read_gpu(*own, Path(path, "gpu"), scope);
   if (const auto all = cluster.find("gpu"); all != cluster.end()) {
-    const Path nowhere;  // what is wrong with it was found before
+    const Path nowhere;  // its errors were reported before
     Findings known;
     Scope quiet{scope.menus, known};
     return read_gpu(*all, nowhere, quiet);

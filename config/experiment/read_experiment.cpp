@@ -15,7 +15,7 @@
 
 namespace orrery {
 
-/// What all experiments of a series share.
+/// Holds the parts that all experiments of a series share.
 struct ExperimentSeries::Setting {
   Catalog catalog;
   Menus menus;
@@ -26,7 +26,7 @@ struct ExperimentSeries::Latest {
   KnownParts parts;
 };
 
-/// What it takes to read a text once more.
+/// Holds the inputs for reading a text once more.
 struct ExperimentPositions::Reading {
   std::string text;
   std::string source;
@@ -98,7 +98,7 @@ void set_label(const ParsedExperiment& parsed, ExperimentLabel& label) {
   if (name != parsed.given.end() && name->is_string()) label.name = name->get<std::string>();
 }
 
-/// True where the experiment leaves its plan to whoever can choose one.
+/// Returns true if the experiment leaves the choice of its plan to a planner.
 bool leaves_plan_open(const Json& experiment) {
   if (!experiment.is_object()) return false;
   const auto plan = experiment.find("plan");
@@ -172,7 +172,8 @@ ExperimentSeries::ExperimentSeries(const Catalog& catalog, Menus menus, std::vec
 ExperimentSeries::~ExperimentSeries() = default;
 ExperimentSeries::ExperimentSeries(ExperimentSeries&&) noexcept = default;
 
-/// A plan in place of one that is left open; nothing where it is not, or nobody chooses.
+/// Returns a chosen plan for an experiment without one; nullopt if it has a plan, or if no planner is
+/// present.
 std::optional<ChosenPlan> ExperimentSeries::choose(const ParsedExperiment& parsed,
                                                    const std::string& source) const {
   const Menus& menus = setting_->menus;
@@ -198,7 +199,7 @@ LocatedExperiment ExperimentSeries::read(std::string_view text, const std::strin
   ExperimentReader series(setting_->catalog, setting_->menus, latest_ == nullptr ? nullptr : &latest_->parts);
   Experiment experiment = series.read(parsed.given, parsed.set);
   if (!series.findings().empty() || !(parsed.id.is_null() || is_id(parsed.id))) {
-    // What is wrong is told by a reader that has seen all of the experiment, not what is known of it.
+    // A fresh reader reports the errors, because it sees all of the experiment and reuses no known parts.
     ExperimentReader alone(setting_->catalog, setting_->menus);
     static_cast<void>(alone.read(parsed.given, parsed.set));
     Findings findings = alone.findings();

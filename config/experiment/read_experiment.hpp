@@ -17,8 +17,8 @@ namespace orrery {
 
 struct ParsedExperiment;
 
-/// Where the values of an experiment stand, for problems that are found after it was read. Copies share what
-/// they know.
+/// Knows the text positions of an experiment's values, for problems that are found after it was read. Copies
+/// share them.
 class ExperimentPositions {
  public:
   /// `error` with source, line and column of its pointers, such as from building the topology. Problems that
@@ -44,7 +44,7 @@ struct LocatedExperiment {
   Experiment experiment;
   ExperimentPositions positions;
 
-  /// What `use` makes of the experiment; an InputError that it throws gets its positions.
+  /// Returns `use` of the experiment; an InputError that it throws gets its positions.
   template <class Use>
   auto apply(Use use) const {
     try {
@@ -61,15 +61,15 @@ LocatedExperiment read_experiment_text(std::string_view text, const std::string&
                                        const std::vector<std::string>& overrides, const Catalog& catalog,
                                        const Menus& menus);
 
-/// The same for the file at `path`; "-" is standard input.
+/// Reads the file at `path`; "-" is standard input.
 LocatedExperiment read_experiment_file(const std::string& path, const std::vector<std::string>& overrides,
                                        const Catalog& catalog, const Menus& menus);
 
-/// Checks what can be told of overrides whatever experiment they are for: how they are written, their keys,
-/// names, types and ranges. @throws InputError with all that is wrong.
+/// Checks overrides as far as that is possible without an experiment: syntax, keys, names, types and ranges.
+/// @throws InputError with all errors.
 void check_overrides(const std::vector<std::string>& overrides, const Catalog& catalog, const Menus& menus);
 
-/// What an experiment calls itself; known of wrong ones too, as long as they are JSON or YAML.
+/// Identifies an experiment; it is set for wrong ones too, as long as they are JSON or YAML.
 struct ExperimentLabel {
   std::string name;  ///< "" where the text gives none
   std::string id;    ///< JSON of the key `id`, a text or an integer; "" where there is none
@@ -80,17 +80,17 @@ struct ExperimentLabel {
 /// time.
 class ExperimentSeries {
  public:
-  /// `remembers`: keeps what was read for the next experiment.
+  /// `remembers`: keeps parsed parts for the next experiment.
   ExperimentSeries(const Catalog& catalog, Menus menus, std::vector<std::string> overrides,
                    bool remembers = true);
   ~ExperimentSeries();
   ExperimentSeries(ExperimentSeries&&) noexcept;
 
-  /// As read_experiment_text(). `label`, where given, is set even if the experiment is wrong.
+  /// Reads an experiment as read_experiment_text() does. `label`, if given, is set even if the experiment is
+  /// wrong.
   LocatedExperiment read(std::string_view text, const std::string& source, ExperimentLabel* label = nullptr);
 
-  /// For texts that nobody wrote: what is wrong is found several times as fast, and told by its pointer
-  /// alone.
+  /// Reads texts from programs: errors are found several times as fast, and are located by JSON pointer only.
   /// @throws InputError without sources, lines and columns
   Experiment read_without_positions(std::string_view text);
 

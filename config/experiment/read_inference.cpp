@@ -79,7 +79,7 @@ class InferenceReader {
     check_lengths(*given, lengths, path);
   }
 
-  /// That the keys of a distribution are those that it has.
+  /// Checks that a length distribution has its own keys only.
   void check_lengths(const Json& given, TokenLengths& lengths, const Path& path) {
     const auto wants = [&](std::string_view key, bool wanted) {
       if (wanted && !given.contains(key)) {

@@ -1,4 +1,4 @@
-// model.layer_pattern: what each layer is, where a model says so of each.
+// Reads model.layer_pattern: the content of each layer, if a model describes each of them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -49,7 +49,8 @@ void check_run(const LayerRun& run, const Model& model, const Path& path, Findin
     findings.add(Path(path, "kv_heads"), "found a value beside latent_attention, allowed heads");
 }
 
-/// What says the same of layers, or nothing of layers that differ.
+/// Refuses keys beside layer_pattern that describe the same property of layers, or that need layers that are
+/// all equal.
 void check_beside(const Model& model, const Path& path, Findings& findings) {
   const auto refuse = [&](std::string_view key, bool given) {
     if (given) findings.add(Path(path, key), "found a value beside layer_pattern, allowed one of them");

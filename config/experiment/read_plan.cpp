@@ -54,7 +54,7 @@ void check_sharding(const Json& value, const Plan& plan, const Path& path, Scope
                                  described(value["sharding"]), sharded.zero_stage, plan.zero_stage));
 }
 
-/// So many layers of each stage are its first ones.
+/// Reads the number of recomputed layers of each stage, which are its first ones.
 void read_recompute_of_stages(const Json& value, Plan& plan, const Path& path, Scope& scope) {
   const Path here(path, "stage_layers");
   if (value.contains("layers"))
@@ -95,7 +95,7 @@ void read_wire(const Json& value, WirePrecision& wire, const Path& path, Scope& 
   for (const char* one : {"dispatch", "combine"}) check("expert", one);
 }
 
-/// What is left to the simulator stands in flags of its own.
+/// Replaces "auto" values, which are kept in flags of their own.
 void take_automatic(Json& keys, std::string_view key, bool& automatic) {
   const auto value = keys.find(key);
   automatic = value != keys.end() && *value == "auto";

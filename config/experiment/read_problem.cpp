@@ -1,4 +1,4 @@
-// `problem`: what converge learns, and the workers that come and go meanwhile.
+// Reads `problem`: the objective that converge learns, and the workers that come and go meanwhile.
 #include <fmt/format.h>
 
 #include <algorithm>

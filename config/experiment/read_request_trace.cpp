@@ -168,7 +168,7 @@ class TraceReader {
     }
   }
 
-  /// What a column may have been called by mistake: ", but ..." or nothing.
+  /// Returns a hint at a misspelt column: ", but ..." or "".
   [[nodiscard]] std::string nearest(std::span<const std::string_view> names) const {
     for (const std::string_view cell : cells_) {
       const std::string meant = hint(cell, names);

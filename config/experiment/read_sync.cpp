@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kMostWorkers = 65536;  // of a graph that is written down
 
-/// From whom each worker receives.
+/// Reads the list of workers that each worker receives from.
 void read_neighbours(const Json& value, DataParallelSync& sync, const Path& path, Scope& scope) {
   if (value.size() > kMostWorkers) {
     scope.findings.add(path, fmt::format("found {} lists, allowed at most {}", value.size(), kMostWorkers));
@@ -128,7 +128,8 @@ struct SyncCheck {
     only("peers", {"base-k"});
   }
 
-  /// ZeRO shards what replicas that stay alike would all hold: all of them, or those of a worker.
+  /// Checks sharding: ZeRO shards states that synchronous replicas share, either all replicas or those of one
+  /// worker.
   void sharding() const {
     if (experiment.plan.zero_stage == 0) return;
     const std::string zero = fmt::format("plan.zero_stage {}", experiment.plan.zero_stage);

@@ -79,7 +79,7 @@ class ResolvedTree {
     return all;
   }
 
-  /// What needs no document.
+  /// Returns the keys that can be resolved without a document.
   Tree keys() const {
     Tree all;
     all["model"] = model();

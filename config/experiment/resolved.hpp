@@ -1,4 +1,4 @@
-// A whole experiment as a document: every key with its value, and where the value came from. For
+// Writes a whole experiment as a document: every key with its value, and where the value came from. For
 // config/ and whatever hands an experiment on key by key.
 #pragma once
 
@@ -17,8 +17,8 @@ namespace orrery {
 std::string resolved_document(const Experiment& experiment, const Json& cluster, const Origins& origins,
                               const Menus& menus);
 
-/// The same keys as values, in the order of the tables; all but the cluster and what belongs to studies. Keys
-/// that are off are missing.
+/// Returns the same keys as values, in the order of the tables: all but the cluster and those of studies.
+/// Keys that are off are missing.
 nlohmann::ordered_json resolved_keys(const Experiment& experiment, const Menus& menus);
 
 }  // namespace orrery

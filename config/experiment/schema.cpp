@@ -237,7 +237,7 @@ Schema experiment_schema(const Menus& menus) {
 
 Schema text_schema(const char* meaning) { return {{"type", "string"}, {"description", meaning}}; }
 
-/// A constant of a calibration: the value of its field, and what is known about it.
+/// Returns the schema of a constant of a calibration: the value of its field, and the evidence for it.
 Schema constant_schema(const FieldInfo& field, const Menus& menus) {
   Schema value = type_of(field, menus);
   value["description"] = description(field);
@@ -257,7 +257,7 @@ Schema constant_schema(const FieldInfo& field, const Menus& menus) {
   return constant;
 }
 
-/// What the measured runs behind a calibration span.
+/// Returns the schema of the range of measured runs behind a calibration.
 Schema domain_schema() {
   Schema features = Schema::object();
   for (const std::string_view name : kDomainNames)

@@ -1,4 +1,4 @@
-// JSON Schema (draft 7) of what a user writes, for editors; made from the tables that readers use.
+// Writes JSON Schemas (draft 7) of the users' files, for editors; made from the tables that readers use.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace orrery {
 
-/// `which` is "model", "cluster", "experiment" or "calibration"; throws InputError for another.
-/// Contradictions between keys are beyond a schema: what it accepts may still be refused.
+/// Returns the schema of `which`, "model", "cluster", "experiment" or "calibration"; throws InputError for
+/// another. Contradictions between keys are beyond a schema: a document that it accepts may still be refused.
 std::string json_schema(std::string_view which, const Menus& menus);
 
 }  // namespace orrery

@@ -30,7 +30,7 @@ double largest_matrix(const Model& m) {
   return largest;
 }
 
-/// Weights of so many experts of a layer.
+/// Returns the weights of `experts` experts of a layer.
 double expert_weights(const Model& m, double experts) {
   return 3 * experts * real(m.hidden) * real(m.expert_ffn_hidden);
 }
@@ -80,7 +80,7 @@ double routed_width(const Experiment& e) {
   return routed_rows(e) * (4 * real(e.model.hidden) + 4 * real(e.model.expert_ffn_hidden));
 }
 
-/// Weights of a layer that a token meets at most: of the experts those that it goes to.
+/// Returns the most weights of a layer that a token uses: of the experts, those it is sent to.
 double met_weights(const Experiment& e) {
   return dense_weights(e.model) + expert_weights(e.model, routed_rows(e) + real(e.model.shared_experts));
 }
@@ -117,9 +117,9 @@ double kept_width(const Experiment& e) {
          4 * losses * real(m.vocab) / real(m.layers) + routed_width(e);
 }
 
-/// Adds what a GPU sends to others of its replica, of `tokens` of it: sums over tensor ranks (24 all-reduces
-/// of four bytes a value are more than a layer has), keys, values and heads of context ranks, rows for
-/// experts, and what crosses stages.
+/// Adds the bytes that a GPU sends to others of its replica, for `tokens` tokens: sums over tensor ranks (24
+/// all-reduces of four bytes a value are more than a layer has), keys, values and heads of context ranks,
+/// rows for experts, and messages between stages.
 void add_messages(const Experiment& e, double tokens, StepBounds& b) {
   const Model& m = e.model;
   const Plan& plan = e.plan;

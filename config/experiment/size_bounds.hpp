@@ -1,5 +1,5 @@
-// Upper bounds, in floating point, of what a step computes, keeps and sends. Internal to the checks of an
-// experiment's size.
+// Computes upper bounds, in floating point, of a step's compute, memory and traffic. Internal to the checks
+// of an experiment's size.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct StepBounds {
   double flops = 0;         ///< of a step, over all GPUs
   double kept_weights = 0;  ///< bytes of weights, gradients and states that a GPU may send or keep in a step
   double activations = 0;   ///< bytes of activations that a replica may keep in a step
-  double sent_by_tensor = 0;   ///< bytes that a GPU sends in a step to those that share its matrices
+  double sent_by_tensor = 0;   ///< bytes that a GPU sends to its tensor group in a step
   double sent_in_replica = 0;  ///< and to the others of its replica
 
   [[nodiscard]] double bytes() const { return kept_weights + activations; }
@@ -24,10 +24,11 @@ struct StepBounds {
 
 /// A weight takes that much with its gradient and states.
 inline constexpr double kWeightBytes = 24;
-/// Of them, what ZeRO gathers and reduces of a weight with each micro-batch: twice itself, and its gradient.
+/// The bytes per weight that ZeRO gathers and reduces with each micro-batch: the weight twice, and its
+/// gradient.
 inline constexpr double kMovedBytes = 12;
 
-/// With those of multi-token prediction.
+/// Returns the number of layers with those of multi-token prediction.
 [[nodiscard]] inline double all_layers(const Model& m) {
   return real(m.all_layers() + m.multi_token_prediction);
 }

@@ -1,5 +1,5 @@
-// The software that experiments run on which name no stack: the one people use for such a model. Read by the
-// reader of experiments, which knows what is named; docs/experiment.md shows the table.
+// Chooses the software of experiments that name no stack: the one people use for such a model. Used by the
+// reader of experiments; docs/experiment.md shows the table.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace orrery {
 
 struct UsualStack {
-  std::string_view models;  ///< what it is usual for, in words
+  std::string_view models;  ///< the models it is the default for, in words
   bool (*has)(const Model&) = nullptr;
   std::string_view stack;
   Optimizer optimizer{};  ///< of its training scripts for such models: the default of plan.optimizer on it
@@ -32,7 +32,7 @@ constexpr std::string_view kUsualEngine = "vllm-2025";
 /// Tokens of an iteration of such an engine on those GPUs unless told otherwise: 8,192 in vLLM's server where
 /// all have 70 GiB and none is an A100, else 2,048 (vllm/engine/arg_utils.py, 2025).
 [[nodiscard]] std::int64_t usual_iteration_tokens(const Cluster& cluster);
-/// Why an experiment that names no stack runs on that one.
+/// Returns why an experiment that names no stack runs on that one.
 [[nodiscard]] std::string reason_of(const UsualStack& usual);
 
 }  // namespace orrery

@@ -14,7 +14,7 @@
 namespace orrery {
 namespace {
 
-/// What values of a key usually lie between, and the units that others look like.
+/// Holds the usual range of a key's values, and the units that values outside of it suggest.
 struct UsualRange {
   const char* pointer;
   double value;

@@ -1,5 +1,5 @@
-// Keys that are set and do nothing beside the others. A value that is the default says nothing and is no
-// mistake, so what is not set is not met here.
+// Warns of keys that are set and have no effect beside the others. A default value is no mistake, so keys
+// that are not set do not appear here.
 #include <fmt/format.h>
 
 #include "config/experiment/read_parts.hpp"
@@ -11,7 +11,7 @@ struct IdleKey {
   const char* pointer;
   bool set = false;    ///< to something else than the default
   bool works = false;  ///< beside the other keys
-  const char* beside;  ///< what it does nothing beside
+  const char* beside;  ///< the setting that makes it idle
 };
 
 void warn_of(const IdleKey& key, Findings& warnings) {

@@ -1,4 +1,4 @@
-// The dotted keys of an experiment, from the field tables: what a column of a table may be called.
+// Lists the dotted keys of an experiment, from the field tables, for names of table columns.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace orrery {
 
-/// Every key an experiment can have, such as plan.tensor_parallel; parts come before what is in them.
+/// Returns every key of experiments, such as plan.tensor_parallel; objects come before their members.
 const std::vector<std::string>& experiment_keys();
 
 }  // namespace orrery

@@ -64,13 +64,14 @@ struct FieldInfo {
   std::string_view only_for;  ///< the model kind that has the key; "" for all
   std::string_view note;      ///< why the range is no wider, if that needs saying
 
-  /// Whether models of that kind have the key: what a transformer has, one with experts has too.
+  /// Returns true if models of that kind have the key. Transformers with experts have every key of a
+  /// transformer.
   [[nodiscard]] bool belongs_to(std::string_view kind) const {
     return only_for.empty() || only_for == kind || kind == "moe-" + std::string(only_for);
   }
 };
 
-/// Where a read value goes: a member, a function that takes the index of a choice, or nowhere.
+/// Says where a read value goes: a member, a function that takes the index of a choice, or nowhere.
 template <class T>
 using FieldTarget = std::variant<std::monostate, std::int64_t T::*, int T::*, double T::*, bool T::*,
                                  std::string T::*, std::vector<std::int64_t> T::*, void (*)(T&, std::size_t),
@@ -141,7 +142,7 @@ const Field<T>& field_named(const std::vector<Field<T>>& fields, std::string_vie
   return fields.front();
 }
 
-/// What the range or the names of `field` allow, in words.
+/// Returns the range or the names that `field` allows, in words.
 std::string allowed(const FieldInfo& field, const Menus& menus);
 
 }  // namespace orrery

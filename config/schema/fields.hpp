@@ -1,4 +1,4 @@
-// The field tables of every part of an experiment. Internal to config/.
+// Declares the field tables of every part of an experiment. Internal to config/.
 #pragma once
 
 #include <array>
@@ -66,7 +66,7 @@ std::span<const std::string_view> training_plan_keys();
 std::span<const std::string_view> training_wire_keys();
 std::span<const std::string_view> training_simulation_keys();
 std::span<const std::string_view> training_software_keys();
-/// Those of which training asks nothing.
+/// Returns the software keys that training does not use.
 std::span<const std::string_view> serving_software_keys();
 /// inference.requests as a number.
 const Field<Inference>& request_count_field();

@@ -1,4 +1,4 @@
-// Keys of `inference`. Those that vLLM has are called as there.
+// Declares the keys of `inference`. Keys that vLLM has too have its names.
 #include "config/schema/fields.hpp"
 #include "orrery/serving.hpp"
 

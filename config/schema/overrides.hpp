@@ -1,4 +1,4 @@
-// KEY=VALUE arguments, Hydra style, put into the document they override.
+// Puts KEY=VALUE arguments, Hydra style, into the document they override.
 #pragma once
 
 #include <string>

@@ -57,8 +57,8 @@ std::string wrong(const Json& found, const FieldInfo& field, const Scope& scope)
   return fmt::format("found {}, allowed {}", described(found), allowed(field, scope.menus));
 }
 
-/// The key of an experiment that others call `key`, or the paths of those that end with it, as a hint; ""
-/// where there are none or many.
+/// Returns a hint at the key of an experiment that others call `key`, or at the paths of those that end with
+/// it; "" if there are none or many.
 std::string known_otherwise(std::string_view key) {
   if (const std::string_view ours = key_called(key); !ours.empty())
     return fmt::format("; did you mean \"{}\"?", ours);

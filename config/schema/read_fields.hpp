@@ -14,13 +14,13 @@
 
 namespace orrery {
 
-/// What every reader needs: the names of other rooms and a place for findings.
+/// Holds the inputs of every reader: the names of other rooms and a place for findings.
 struct Scope {
   const Menus& menus;
   Findings& findings;
 };
 
-/// One value by its field; nothing after a finding. `path` leads to the value.
+/// Reads one value by its field; returns nullopt after a finding. `path` leads to the value.
 std::optional<std::int64_t> read_integer(const Json& value, const FieldInfo& field, const Path& path,
                                          Scope& scope);
 std::optional<double> read_number(const Json& value, const FieldInfo& field, const Path& path, Scope& scope);

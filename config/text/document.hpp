@@ -1,4 +1,4 @@
-// A text, JSON or YAML, as a JSON value, and where its parts stand in the text.
+// Parses a text, JSON or YAML, into a JSON value with the positions of its parts.
 #pragma once
 
 #include <string>

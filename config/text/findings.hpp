@@ -1,5 +1,5 @@
-// What readers and checks find wrong, by JSON pointer. Text positions are added later, once, because
-// only wrong input needs them.
+// Collects the errors that readers and checks find, by JSON pointer. Text positions are added later, once,
+// because only wrong input needs them.
 #pragma once
 
 #include <string>
@@ -29,7 +29,7 @@ class Path {
   bool is_index_ = false;
 };
 
-/// Whether a finding is about a value or about the key itself.
+/// Says if a finding is about a value or about the key itself.
 enum class Anchor { value, key };
 
 struct Finding {
@@ -52,7 +52,7 @@ class Findings {
   void add(const Path& path, std::string message, Anchor anchor = Anchor::value) {
     if (has_room()) keep({path.pointer(), anchor, std::move(message)});
   }
-  /// What a later step found, by its pointer.
+  /// Adds a finding of a later step, by its pointer.
   void add(const Diagnostic& diagnostic) {
     keep({diagnostic.pointer, Anchor::value, diagnostic.message, diagnostic.not_modelled, diagnostic.idle});
   }
@@ -68,7 +68,8 @@ class Findings {
   void add_idle(std::string pointer, std::string message) {
     keep({std::move(pointer), Anchor::value, std::move(message), false, true});
   }
-  /// Whether one more finding would be kept; counts it where not, so that nobody need put it in words.
+  /// Returns true if one more finding would be kept. Otherwise it is counted, so that its text need not be
+  /// written.
   [[nodiscard]] bool has_room() {
     if (list_.size() < kLimit) return true;
     ++left_out_;
@@ -76,7 +77,7 @@ class Findings {
   }
   [[nodiscard]] bool empty() const { return list_.empty(); }
   [[nodiscard]] const std::vector<Finding>& list() const { return list_; }
-  /// How many findings there were beside those in list().
+  /// Returns the number of findings beside those in list().
   [[nodiscard]] std::size_t left_out() const { return left_out_; }
 
  private:

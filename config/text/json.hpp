@@ -1,4 +1,5 @@
-// The JSON value used inside config/. Never included by a public header: it costs a second to compile.
+// Declares the JSON value used inside config/. Never included by a public header: it costs a second to
+// compile.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// JSON text, with // and /* */ comments, to a JSON value.
+// Parses JSON text, with // and /* */ comments, to a JSON value.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace orrery {
 
-/// Whether the first character that is neither blank nor in a comment opens an object or a list.
+/// Returns true if the first character that is neither blank nor in a comment opens an object or a list.
 bool looks_like_json(std::string_view text);
 
 /// Throws DocumentError.

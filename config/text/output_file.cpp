@@ -160,7 +160,7 @@ class OutputFile::Impl {
       if (descriptor_ < 0) fail("write", errno);
       return;
     }
-    // Who may write everywhere is told, too, that nobody is meant to.
+    // A user who may write everywhere also learns that the file is read-only.
     if (exists && ((status.st_mode & 0222U) == 0 || ::access(target_.c_str(), W_OK) != 0))
       fail("write", (status.st_mode & 0222U) == 0 ? EACCES : errno);
     open_temporary(exists ? status.st_mode & 07777U : 0);
@@ -172,8 +172,8 @@ class OutputFile::Impl {
     return (slash == std::string::npos ? "" : target_.substr(0, slash + 1)) + name;
   }
 
-  /// A file without a name, so that nothing stays behind however the program ends; with one where the
-  /// file system has no such files. `mode` of the file that is replaced; 0: what the umask allows.
+  /// Opens a file without a name, so that no file stays behind however the program ends; with a name if the
+  /// file system has no such files. `mode` is that of the replaced file; 0: as the umask allows.
   void open_temporary(mode_t mode) {
     descriptor_ = ::open(in_folder(".").c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
     unnamed_ = descriptor_ >= 0;
@@ -230,8 +230,8 @@ class OutputFile::Impl {
   std::string target_;      ///< path_ with links followed
   std::string temporary_;   ///< "" where the target is written directly
   bool unnamed_ = false;    ///< written to a file that gets a name at the end
-  bool placed_ = false;     ///< the target is what was written
-  bool exchanged_ = false;  ///< and `temporary_` what was there before
+  bool placed_ = false;     ///< the target is the new file
+  bool exchanged_ = false;  ///< and `temporary_` is the old one
   bool created_ = false;    ///< and nothing was there before
   int descriptor_ = -1;
   std::string buffer_;

@@ -1,4 +1,4 @@
-// A file that appears whole or not at all. Used by everything that writes results.
+// Writes a file that appears whole or not at all. Used by everything that writes results.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,8 @@ namespace orrery {
 /// file that is yet to be made give the same text.
 std::string file_behind(const std::string& path);
 
-/// Whether two paths lead to one regular file, or to one that neither of them has made yet. Standard output,
-/// devices and pipes are nobody's own.
+/// Returns true if two paths lead to one regular file, or to one that neither of them has created yet.
+/// Standard output, devices and pipes are never the same file.
 bool same_file(const std::string& a, const std::string& b);
 
 /// Writes to a file without a name in the folder of the target, which `put_in_place` names; without it
@@ -31,9 +31,9 @@ class OutputFile {
   void write(std::string_view text);
   /// Writes all that waits; the file is complete beside its target. No `write` may follow.
   void finish();
-  /// Puts the finished file in the place of its target; what was there is kept until the end.
+  /// Moves the finished file to its target; the old file is kept until the end.
   void put_in_place();
-  /// Brings back what was there before put_in_place().
+  /// Restores the file from before put_in_place().
   void take_back() noexcept;
   /// finish() and put_in_place().
   void commit();

@@ -1,4 +1,4 @@
-// A folder of files that appears whole or not at all.
+// Writes a folder of files that appears whole or not at all.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 namespace orrery {
 
 /// Gathers files in a hidden folder beside the target, which `put_in_place` renames; without it nothing is
-/// left behind, but by who is killed. The target may be there if it is empty. Every failure throws RunError
-/// with the path and the system's reason.
+/// left behind, unless the process is killed. The target may be there if it is empty. Every failure throws
+/// RunError with the path and the system's reason.
 class OutputFolder {
  public:
   explicit OutputFolder(const std::string& path);
@@ -15,11 +15,11 @@ class OutputFolder {
   OutputFolder& operator=(const OutputFolder&) = delete;
   ~OutputFolder();
 
-  /// Where a file of that name is to be written, before put_in_place().
+  /// Returns the path at which a file of that name is to be written, before put_in_place().
   [[nodiscard]] std::string file(const std::string& name) const { return temporary_ + "/" + name; }
-  /// Once its files are finished.
+  /// Call once its files are finished.
   void put_in_place();
-  /// Takes away what put_in_place() has put there.
+  /// Removes the files that put_in_place() has moved.
   void take_back() noexcept;
 
  private:

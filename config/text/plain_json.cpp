@@ -12,7 +12,7 @@ constexpr std::size_t kMostBytes = 1 << 16;
 constexpr int kMostDepth = 16;
 constexpr std::size_t kMostDigits = 15;  // fits into every kind of number
 
-/// Every function says whether it has met what it reads.
+/// Parses plain JSON. Every function returns true if it has read its element.
 class PlainParser {
  public:
   explicit PlainParser(std::string_view text) : at_(text.data()), end_(at_ + text.size()) {}

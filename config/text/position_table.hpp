@@ -1,4 +1,4 @@
-// Where the values and keys at some JSON pointers stand in a text.
+// Finds the positions in a text of the values and keys at some JSON pointers.
 #pragma once
 
 #include <cstddef>

@@ -72,7 +72,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 namespace {
 
-/// What an abbreviation such as "micro_batch" may stand for; "" for less than three letters.
+/// Returns the name that an abbreviation such as "micro_batch" may stand for; "" for less than three letters.
 std::string_view shortest_with_prefix(std::string_view name, std::span<const std::string_view> known) {
   std::string_view best;
   if (name.size() < 3) return best;
@@ -104,7 +104,7 @@ std::string hint(std::string_view name, std::span<const std::string_view> known)
 
 namespace {
 
-/// Those that have `name` in them or are part of it, then by edits.
+/// Returns the nearest names: first those that contain `name` or are part of it, then by edit distance.
 std::vector<std::string_view> nearest_names(std::string_view name, std::span<const std::string_view> known,
                                             std::size_t count) {
   std::vector<std::pair<std::size_t, std::string_view>> ranked;

@@ -30,8 +30,9 @@ std::string_view nearest_name(std::string_view name, std::span<const std::string
 /// `; did you mean "x"?`, or "" when no known name is near.
 std::string hint(std::string_view name, std::span<const std::string_view> known);
 
-/// What is allowed in place of `name`, the end of "found X": all of a few names and the nearest, or of many
-/// the nearest ones and `all`, the command that lists them. `what` they are names of may be "".
+/// Returns the names allowed in place of `name`, as the end of "found X": all if they are few, with the
+/// nearest; if many, the nearest ones and `all`, the command that lists them. `what` says what they name and
+/// may be "".
 std::string names_allowed(std::string_view name, std::string_view what,
                           std::span<const std::string_view> known, std::string_view all);
 

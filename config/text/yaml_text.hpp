@@ -1,4 +1,4 @@
-// YAML text to a JSON value: scalars by the YAML 1.2 core rules, no aliases, no tags but !!str.
+// Converts YAML text to a JSON value: scalars by the YAML 1.2 core rules, no aliases, no tags but !!str.
 #pragma once
 
 #include <string_view>

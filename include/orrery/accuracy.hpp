@@ -1,6 +1,5 @@
-// To what accuracy a model is to be trained, and how noisy its gradients are: the `accuracy` of an
-// experiment. Turned into numbers of steps by studies/converge/; the simulation of a step knows nothing of
-// it.
+// Describes the accuracy that a model is trained to, and the noise of its gradients: the `accuracy` of an
+// experiment. studies/converge/ turns it into numbers of steps; the simulation of a step ignores it.
 #pragma once
 
 #include <array>
@@ -16,7 +15,8 @@ enum class NoiseOf : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 2> kNoiseOfNames{"replica", "sample"};
 
-/// In the units of convergence rates, where smoothness times the initial distance from the optimum is 1.
+/// Describes a target in the units of convergence rates, where smoothness times the initial distance from the
+/// optimum is 1.
 struct Accuracy {
   double target = 0;  ///< epsilon: squared norm of the gradient, mean over the steps; 0: not asked for
   double noise = 1;   ///< sigma
@@ -26,7 +26,7 @@ struct Accuracy {
 
   [[nodiscard]] bool wanted() const { return target > 0; }
 
-  /// All of it, in order: what makes two of them different, for keys of caches.
+  /// Visits all members in order, for keys of caches.
   template <class Visit>
   auto members(const Visit& visit) const {
     return visit(target, noise, heterogeneity, noise_of);

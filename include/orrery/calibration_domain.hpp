@@ -1,5 +1,5 @@
-// What the measured runs behind a calibration span: where its predictions were checked. Changes no figure,
-// says what a figure is worth.
+// Describes the range of the measured runs behind a calibration, within which its predictions were checked.
+// It changes no figure and says how far a figure can be trusted.
 #pragma once
 
 #include <array>
@@ -63,14 +63,14 @@ struct CalibrationDomain {
   [[nodiscard]] const std::optional<ValueSpan>& of(DomainSpan span) const {
     return spans[static_cast<std::size_t>(span)];
   }
-  /// No run stands behind it.
+  /// Returns true if no run stands behind it.
   [[nodiscard]] bool empty() const { return of(DomainName::gpu).empty(); }
 };
 
 /// Widens `domain` so that `experiment` lies in it.
 void include(CalibrationDomain& domain, const Experiment& experiment);
 
-/// How far a figure of runs that serve requests was off, on rows that no fit saw.
+/// Says how far a figure of serving runs was off, on rows that no fit saw.
 struct ServingErrors {
   std::string figure;          ///< its key in the result, one of kServingErrorFigures
   bool experts = false;        ///< of models with experts; of dense ones otherwise
@@ -83,7 +83,7 @@ struct ServingErrors {
 inline constexpr std::array<std::string_view, 4> kServingErrorFigures{"ttft_s", "tpot_s", "end_to_end_s",
                                                                       "output_tokens_per_s"};
 
-/// Of a stack, and of all that share what was learned over stacks.
+/// Holds the domains of a stack, and of all stacks that share what was fitted over stacks.
 struct CalibrationDomains {
   CalibrationDomain stack;
   CalibrationDomain kin;

@@ -1,5 +1,5 @@
-// The hardware as an experiment describes it: GPU, wiring of a node, fabric between nodes.
-// Read by topologies/ (which builds a Topology from it) and sim/cost/ (which prices kernels).
+// Describes the hardware as an experiment gives it: GPU, wiring of a node, fabric between nodes. Read by
+// topologies/ (which builds a Topology from it) and sim/cost/ (which prices kernels).
 #pragma once
 
 #include <algorithm>
@@ -14,16 +14,16 @@
 
 namespace orrery {
 
-/// One GPU model. Rates are peaks; the efficiencies say what share of them a large kernel reaches in a
-/// short run. The constants below describe how kernels fall behind by their shape; their defaults leave
+/// Describes one GPU model. Rates are peaks; the efficiencies say what share of them a large kernel reaches
+/// in a short run. The constants below describe how kernels fall behind by their shape; their defaults leave
 /// those effects out (docs/models.md, "Price of a kernel").
 struct Gpu {
   std::string name;
   /// Dense peak by unit_of(Precision), in 1e12 FLOP/s; 0 where the GPU has no such unit.
   std::array<double, kUnitCount> peak_tflops{};
   double memory_gb = 0;          ///< device memory, 1e9 bytes
-  double memory_usable_gb = 0;   ///< of it, what a process can allocate; 0: all
-  double memory_reserve_gb = 0;  ///< of that, what is left for CUDA, NCCL and others
+  double memory_usable_gb = 0;   ///< the part of it that a process can allocate; 0: all
+  double memory_reserve_gb = 0;  ///< the part of it left for CUDA, NCCL and others
   double memory_gb_per_s = 0;    ///< memory bandwidth, 1e9 bytes/s
   std::int64_t sms = 0;          ///< streaming multiprocessors; 0 leaves wave quantisation out
   double kernel_launch_us = 0;   ///< time between two dependent kernels of one stream
@@ -31,7 +31,8 @@ struct Gpu {
   double memory_efficiency = 1;  ///< sustained share of memory_gb_per_s, 0..1
 
   /// Share of the speed of short runs that long training keeps, 0..1: of products in 16 bits and more, of
-  /// those in fewer, and of fused attention; what draws more power is slowed down more. 0: as the first.
+  /// those in fewer, and of fused attention; kernels that draw more power are slowed down more. 0: as the
+  /// first.
   double sustained_clock = 1;
   double sustained_clock_fp8 = 0;
   double sustained_clock_attention = 0;
@@ -58,7 +59,7 @@ struct Gpu {
   double power_w = 0;       ///< the most it draws, its thermal design power; 0: unknown
   double usd_per_hour = 0;  ///< its rent, with its share of the node; 0: unknown
 
-  /// Of the kinds of `sustained_clock`.
+  /// Returns the clock that products sustain, by the kinds of `sustained_clock`.
   [[nodiscard]] double clock_of_products(Precision precision) const {
     return is_narrow(precision) && sustained_clock_fp8 > 0 ? sustained_clock_fp8 : sustained_clock;
   }
@@ -66,18 +67,19 @@ struct Gpu {
     return sustained_clock_attention > 0 ? sustained_clock_attention : sustained_clock;
   }
 
-  /// Most that it sends to NICs, and receives from them, in 1e9 bytes/s; 0: unknown.
+  /// Returns the most that it sends to NICs, and receives from them, in 1e9 bytes/s; 0: unknown.
   [[nodiscard]] double way_out_gb_per_s() const {
     return nic_link_gb_per_s > 0 ? nic_link_gb_per_s : host_link_gb_per_s;
   }
 
-  /// Of products in that precision. Block scales of 32 values came with the units of 4 bits.
+  /// Returns the peak of products in that precision, in TFLOP/s; 0: the GPU has no unit for it. Block scales
+  /// of 32 values came with the units of 4 bits.
   [[nodiscard]] double peak(Precision precision) const {
     const bool scales = precision != Precision::mxfp8 || peak(Precision::fp4) > 0;
     return scales ? peak_tflops[static_cast<std::size_t>(unit_of(precision))] : 0;
   }
 
-  /// All of it, in order: what makes two of them different, for keys of caches.
+  /// Visits all members in order, for keys of caches.
   template <class Visit>
   auto members(const Visit& visit) const {
     return visit(name, peak_tflops, memory_gb, memory_usable_gb, memory_reserve_gb, memory_gb_per_s, sms,
@@ -91,7 +93,7 @@ struct Gpu {
   friend bool operator==(const Gpu&, const Gpu&) = default;
 };
 
-/// How the GPUs of one node are wired. `kind` is a name of `node_wirings()`.
+/// Describes the links between the GPUs of one node. `kind` is a name of `node_wirings()`.
 struct NodeWiring {
   std::string kind = "none";
   double link_gb_per_s = 0;    ///< per GPU port (nvswitch, pcie) or per link (the others), one direction
@@ -103,8 +105,7 @@ struct NodeWiring {
   /// Share of link_gb_per_s that reductions in the switch (NVLink SHARP) sustain; 0: it does none.
   double nvls_efficiency = 0;
   double nvls_latency_us = 0;  ///< of a way to the switch that reduces and back; 0: latency_us
-  /// Wiring pcie-host: what the host's memory takes, and gives again, of all messages of its GPUs, 1e9
-  /// bytes/s.
+  /// Wiring pcie-host: bandwidth of the host's memory, in and out, for all messages of its GPUs, 1e9 bytes/s.
   double host_gb_per_s = 0;
   /// Nodes that share one switch, an NVLink domain (NVL72: 18 trays); only where `kind` is nvswitch.
   std::int64_t domain_nodes = 1;
@@ -113,7 +114,7 @@ struct NodeWiring {
   bool gpu_direct = true;
   std::string calibration{};  ///< where the constants above come from
 
-  /// All of it, in order: what makes two of them different, for keys of caches.
+  /// Visits all members in order, for keys of caches.
   template <class Visit>
   auto members(const Visit& visit) const {
     return visit(kind, link_gb_per_s, latency_us, efficiency, base_latency_us, ramp_us, ramp_efficiency,
@@ -122,7 +123,7 @@ struct NodeWiring {
   friend bool operator==(const NodeWiring&, const NodeWiring&) = default;
 };
 
-/// How nodes are wired to each other. `kind` is a name of `fabrics()`.
+/// Describes the links between nodes. `kind` is a name of `fabrics()`.
 struct Fabric {
   std::string kind = "switch";
   std::int64_t nics_per_node = 1;
@@ -141,7 +142,7 @@ struct Fabric {
   double ramp_efficiency = 1;  ///< as in a node
   std::string calibration{};   ///< where the constants above come from
 
-  /// All of it, in order: what makes two of them different, for keys of caches.
+  /// Visits all members in order, for keys of caches.
   template <class Visit>
   auto members(const Visit& visit) const {
     return visit(kind, nics_per_node, nic_gbps, latency_us, efficiency, flow_gbps, oversubscription,
@@ -158,7 +159,7 @@ struct GraphLink {
   double latency_us = 0;
   bool bidirectional = true;
 
-  /// All of it, in order: what makes two of them different, for keys of caches.
+  /// Visits all members in order, for keys of caches.
   template <class Visit>
   auto members(const Visit& visit) const {
     return visit(from, to, gb_per_s, latency_us, bidirectional);
@@ -171,7 +172,7 @@ struct Graph {
   std::vector<std::string> vertices;
   std::vector<GraphLink> links;
 
-  /// All of it, in order: what makes two of them different, for keys of caches.
+  /// Visits all members in order, for keys of caches.
   template <class Visit>
   auto members(const Visit& visit) const {
     return visit(vertices, links);
@@ -199,7 +200,7 @@ struct SiteLink {
   double down_gbps = 0;          ///< back; 0: as up_gbps
   double latency_ms = 0;         ///< one way
   double loss = 0;               ///< share of the packets that are lost, 0..1
-  std::int64_t connections = 8;  ///< of TCP, that carry what is sent
+  std::int64_t connections = 8;  ///< TCP connections that share a message
 
   template <class Visit>
   auto members(const Visit& visit) const {
@@ -226,7 +227,7 @@ struct GpuOverride {
   std::int64_t gpus = 1;
   double speed = 1;  ///< of their kernels, over that of the others
 
-  /// All of it, in order: what makes two of them different, for keys of caches.
+  /// Visits all members in order, for keys of caches.
   template <class Visit>
   auto members(const Visit& visit) const {
     return visit(first_gpu, gpus, speed);
@@ -284,7 +285,7 @@ struct Cluster {
     }
     return sum;
   }
-  /// Most that a GPU of any class sends to NICs, in 1e9 bytes/s; 0: unknown of some.
+  /// Returns the most that a GPU of any class sends to NICs, in 1e9 bytes/s; 0: unknown for some.
   [[nodiscard]] double way_out_gb_per_s() const {
     double widest = 0;
     for (std::size_t c = 0; c < gpu_classes(); ++c) {
@@ -309,7 +310,7 @@ struct Cluster {
     return 0;
   }
 
-  /// All of it, in order: what makes two of them different, for keys of caches.
+  /// Visits all members in order, for keys of caches.
   template <class Visit>
   auto members(const Visit& visit) const {
     return visit(name, gpu, gpus_per_node, nodes, node, fabric, graph, regions, overrides, groups,

@@ -1,5 +1,5 @@
-// The communicators of all ranks: which ranks form a group, and which groups a rank takes part in. Made by
-// workloads/parallel/ from a CommunicatorSpec, read by sim/.
+// Holds the communicators of all ranks: which ranks form a group, and which groups a rank takes part in. Made
+// by workloads/parallel/ from a CommunicatorSpec, read by sim/.
 #pragma once
 
 #include <cstdint>

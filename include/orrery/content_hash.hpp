@@ -1,4 +1,4 @@
-// Hashes that stand for what they were made of.
+// Computes hashes that stand for the content they were made of.
 #pragma once
 
 #include <bit>
@@ -11,8 +11,8 @@
 
 namespace orrery {
 
-/// 128 bits that stand for what was appended. Among 10^7 things of a thousand values two different ones meet
-/// with a probability of about 10^-18.
+/// Holds 128 bits that identify the appended content. Among 10^7 contents of a thousand values each, two
+/// different ones collide with a probability of about 10^-18.
 struct ContentHash {
   std::uint64_t a = 0x9e3779b97f4a7c15;
   std::uint64_t b = 0xc2b2ae3d27d4eb4f;
@@ -30,7 +30,7 @@ struct ContentHash {
     const Wide product = Wide{x} * y;
     return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
   }
-  /// In order.
+  /// Appends a value; the order matters.
   void append(std::uint64_t value) {
     a = mix(a ^ value, 0xa0761d6478bd642f);
     b = mix(b + value, 0xe7037ed1a0b428db);
@@ -43,7 +43,7 @@ struct ContentHash {
   auto members(const Visit& visit) const {
     return visit(a, b);
   }
-  /// In any order, `times` times.
+  /// Adds a hash `times` times; the order does not matter.
   void add(ContentHash other, std::uint64_t times = 1) {
     a += times * scramble(other.a);
     b += times * scramble(other.b ^ 0x2545f4914f6cdd1d);

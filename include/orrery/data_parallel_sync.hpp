@@ -1,4 +1,4 @@
-// How the replicas of the data-parallel dimension are kept in step: the `data_parallel_sync` of an
+// Describes how the replicas of the data-parallel dimension are synchronised: the `data_parallel_sync` of an
 // experiment. Read by topologies/gossip/ (the graph), workloads/ (the tasks) and studies/converge/ (the
 // mathematics).
 #pragma once
@@ -23,7 +23,7 @@ enum class SyncMethod : std::uint8_t {
   diloco,             ///< local steps; every `period` steps an outer optimizer takes the averaged change
   gradient_tracking,  ///< gossip of models and of estimates of the mean gradient
   d2,                 ///< gossip of models that are corrected by the last step's; exact diffusion
-  qg_dsgdm,           ///< gossip with a momentum of what models changed after averaging
+  qg_dsgdm,           ///< gossip with a momentum of the models' change after averaging
   slowmo,             ///< `base` steps; every `period` steps a global average and slow momentum
   noloco,             ///< local steps; every `period` steps an outer optimizer with a partner
   sparse_loco,        ///< diloco whose changes are sparse, with error feedback in place of momentum
@@ -37,7 +37,7 @@ inline constexpr std::array<std::string_view, 19> kSyncMethodNames{
     "gossip-aga",  "diloco",     "gradient-tracking", "d2",     "qg-dsgdm",    "slowmo",    "noloco",
     "sparse-loco", "demo",       "ad-psgd",           "easgd",  "async-diloco"};
 
-/// What workers of slowmo do between global averages.
+/// Says how workers of slowmo exchange models between global averages.
 enum class SlowBase : std::uint8_t { gossip, local_sgd };
 inline constexpr std::array<std::string_view, 2> kSlowBaseNames{"gossip", "local-sgd"};
 
@@ -56,12 +56,12 @@ enum class SyncLevel : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 3> kSyncLevelNames{"gpu", "node", "site"};
 
-/// When models travel. Not every method has every form.
+/// Says when models travel. Not every method has every form.
 enum class SyncOverlap : std::uint8_t {
   none,                     ///< after the update, before the next step
   adapt_then_combine,       ///< each bucket as soon as its gradients are there and applied
   combine_while_computing,  ///< while the next step computes; combined with its gradients
-  one_step_stale,           ///< the same window; what arrives is used a step late
+  one_step_stale,           ///< the same window; received models are used a step late
 };
 inline constexpr std::array<std::string_view, 4> kSyncOverlapNames{
     "none", "adapt-then-combine", "combine-while-computing", "one-step-stale"};
@@ -72,15 +72,15 @@ enum class Placement : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 2> kPlacementNames{"linear", "near"};
 
-/// What a fragment of a model is.
+/// Says how a model is cut into fragments.
 enum class FragmentPattern : std::uint8_t {
   even,        ///< an equal share of the parameters, wherever they lie
   sequential,  ///< layers that follow each other
-  strided,     ///< every so manieth layer
+  strided,     ///< every n-th layer
 };
 inline constexpr std::array<std::string_view, 3> kFragmentPatternNames{"even", "sequential", "strided"};
 
-/// Lossy forms of what travels. docs/models.md has their bytes and constants.
+/// Describes the lossy compression of messages. docs/models.md has their bytes and constants.
 struct Compression {
   enum class Method : std::uint8_t { none, quantize, qsgd, sign, top_k, random_k, low_rank, fp4, dct_top_k };
   static constexpr std::array<std::string_view, 9> kNames{"none",     "quantize", "qsgd", "sign",     "top-k",
@@ -92,18 +92,18 @@ struct Compression {
   double fraction = 0.01;     ///< top-k, dct-top-k, random-k: k / d
   std::int64_t chunk = 0;     ///< top-k, dct-top-k: values of which the largest are kept; 0: all that travel
   std::int64_t rank = 4;      ///< low-rank: r
-  /// sign, top-k, dct-top-k, random-k, low-rank: what is lost is added next time.
+  /// Error feedback, for sign, top-k, dct-top-k, random-k, low-rank: the loss is added next time.
   bool error_feedback = true;
-  double error_decay = 1;  ///< share of what was lost that is added
+  double error_decay = 1;  ///< share of the loss that is added
 
   [[nodiscard]] bool keeps_largest() const { return method == Method::top_k || method == Method::dct_top_k; }
-  /// Whether what it loses is remembered and added next time.
+  /// Returns true if the compressor stores its loss and adds it next time (error feedback).
   [[nodiscard]] bool feeds_back() const {
     return error_feedback && (keeps_largest() || method == Method::sign || method == Method::random_k ||
                               method == Method::low_rank);
   }
 
-  /// All of it, in order: what makes two of them different, for keys of caches.
+  /// Visits all members in order, for keys of caches.
   template <class Visit>
   auto members(const Visit& visit) const {
     return visit(method, bits, levels, bucket, fraction, chunk, rank, error_feedback, error_decay);
@@ -113,8 +113,9 @@ struct Compression {
 
 struct DataParallelSync {
   SyncMethod method = SyncMethod::all_reduce;
-  std::string topology = "one-peer-exponential";      ///< a name of `gossip_topologies()`
-  std::vector<std::vector<std::int64_t>> neighbours;  ///< explicit graph: from whom each worker receives
+  std::string topology = "one-peer-exponential";  ///< a name of `gossip_topologies()`
+  std::vector<std::vector<std::int64_t>>
+      neighbours;  ///< explicit graph: the workers that each worker receives from
   MixingWeights weights = MixingWeights::automatic;
   SyncLevel level = SyncLevel::gpu;
   std::int64_t period = 6;         ///< H, steps from one global average to the next
@@ -127,18 +128,18 @@ struct DataParallelSync {
   double probability = 0.5;         ///< erdos-renyi: of an edge
   std::int64_t peers = 1;           ///< base-k: neighbours a worker may have in a round
   std::int64_t fragments = 1;       ///< diloco: parts of the model that travel in turn
-  std::int64_t delay = 0;           ///< diloco: steps until what travels is needed
+  std::int64_t delay = 0;           ///< diloco: steps until a message is needed
   FragmentPattern fragment_pattern = FragmentPattern::even;
   double mixing = 0;  ///< diloco: share of its own model that a worker keeps when the outer one comes
   Placement placement = Placement::linear;
   std::vector<std::int64_t> places;  ///< per worker its replica; empty: by `placement`
 
-  /// Whether the replicas of a node, or of a site, are one worker. All-reduce has algorithms for that
-  /// instead.
+  /// Returns true if the replicas of a node, or of a site, form one worker. All-reduce has hierarchical
+  /// algorithms instead.
   [[nodiscard]] bool joins_replicas() const {
     return level != SyncLevel::gpu && method != SyncMethod::all_reduce && method != SyncMethod::none;
   }
-  /// Whether workers go on without waiting for others, each at its own pace.
+  /// Returns true if workers go on without waiting for others, each at its own pace.
   [[nodiscard]] bool asynchronous() const {
     return method == SyncMethod::ad_psgd || method == SyncMethod::easgd || method == SyncMethod::async_diloco;
   }
@@ -161,7 +162,7 @@ struct DataParallelSync {
     }
   }
 
-  /// All of it, in order: what makes two of them different, for keys of caches.
+  /// Visits all members in order, for keys of caches.
   template <class Visit>
   auto members(const Visit& visit) const {
     return visit(method, topology, neighbours, weights, level, period, final_period, overlap, base,

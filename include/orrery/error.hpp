@@ -10,7 +10,7 @@
 
 namespace orrery {
 
-/// One mistake in an input: where, and what is wrong (found, allowed, nearest name).
+/// Describes one mistake in an input: its place, and the error (found, allowed, nearest name).
 struct Diagnostic {
   std::string source;   ///< file name, "-" for standard input, or "command line"
   int line = 0;         ///< from 1; 0 where there is no text position
@@ -20,7 +20,7 @@ struct Diagnostic {
   bool not_modelled = false;  ///< not wrong: the interface knows it, but nothing models it yet
   bool idle = false;          ///< not wrong: beside the other values this one does nothing
 
-  /// "file:line:column: /pointer: message" on one line, leaving out what is unknown.
+  /// Returns "file:line:column: /pointer: message" on one line, without unknown parts.
   [[nodiscard]] std::string text() const {
     std::string out = source;
     if (line > 0) {

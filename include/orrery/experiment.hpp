@@ -1,4 +1,4 @@
-// One validated experiment: the input of everything. Made by config/, frozen afterwards.
+// Holds one validated experiment: the input of everything. Made by config/, frozen afterwards.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ enum class Folding : std::uint8_t {
 };
 
 enum class Detail : std::uint8_t {
-  layer,  ///< a task is what a layer computes or sends
+  layer,  ///< a task is one operation of a layer: compute or communication
   stage,  ///< a task is a whole pass of a micro-batch through a stage, where nothing meets it half-way
 };
 
@@ -41,7 +41,7 @@ struct SimulationOptions {
   std::int64_t steps = 1;
   std::int64_t seed = 0;
 
-  /// All of it, in order: what makes two of them different, for keys of caches.
+  /// Visits all members in order, for keys of caches.
   template <class Visit>
   auto members(const Visit& visit) const {
     return visit(network, folding, detail, steps, seed);
@@ -49,7 +49,7 @@ struct SimulationOptions {
   friend bool operator==(const SimulationOptions&, const SimulationOptions&) = default;
 };
 
-/// What a step is fed with.
+/// Says where the samples of a step come from.
 enum class DataInput : std::uint8_t {
   synthetic,  ///< made once, on the GPU
   loaded,     ///< read and prepared by the host for every step
@@ -58,11 +58,11 @@ inline constexpr std::array<std::string_view, 2> kDataInputNames{"synthetic", "l
 
 /// The whole training run that the step is part of.
 struct Training {
-  std::int64_t tokens = 0;   ///< to train on; 0 where the run is of no interest
+  std::int64_t tokens = 0;   ///< to train on; 0 if not given
   std::int64_t samples = 0;  ///< the same in samples
   DataInput data = DataInput::synthetic;
 
-  /// All of it, in order: what makes two of them different, for keys of caches.
+  /// Visits all members in order, for keys of caches.
   template <class Visit>
   auto members(const Visit& visit) const {
     return visit(tokens, samples, data);
@@ -83,22 +83,25 @@ struct Experiment {
   Accuracy accuracy;
   LearningProblem problem;
   std::string stack;  ///< software generation; empty: the catalog has none for such an experiment
-  /// Why that one, where the experiment names none. Changes no figure, so it is no member of keys of caches.
+  /// The reason for the stack if the experiment names none. It changes no figure, so it is no member of keys
+  /// of caches.
   std::string stack_reason;
-  std::string plan_reason;  ///< what its plan was chosen over, where it was: a sentence
-  /// Of the stack. Null: nothing is known about them. Changes no figure but the range of the step time.
+  std::string plan_reason;  ///< one sentence on the alternatives that its plan was chosen over; "" if it was
+                            ///< not chosen
+  /// The measured range of the stack. Null: nothing is known about it. It changes no figure but the range of
+  /// the step time.
   std::shared_ptr<const CalibrationDomains> domains;
 
-  /// Whether the host prepares images for every step. Tokens are next to nothing to load.
+  /// Returns true if the host prepares images for every step. Loading tokens costs next to nothing.
   [[nodiscard]] bool loads_images() const {
     return training.data == DataInput::loaded && model.kind == ModelKind::convnet;
   }
-  /// Software::jitter, and what loaders add to it.
+  /// Returns Software::jitter, and the jitter that loaders add to it.
   [[nodiscard]] double jitter() const {
     return software.jitter + (loads_images() ? software.image_loading_jitter : 0);
   }
 
-  /// All of it, in order: what makes two of them different, for keys of caches.
+  /// Visits all members in order, for keys of caches.
   template <class Visit>
   auto members(const Visit& visit) const {
     return visit(name, model, cluster, plan, data_parallel_sync, simulation, software, training, inference,

@@ -1,6 +1,6 @@
-// Memory of a GPU by the accounting of the LLM Parallelism Explorer (Khare 2024), a coarse one, to set beside
-// that of account_memory() and to repeat its tables. For the command line and for programs; knows nothing of
-// stages.
+// Computes the memory of a GPU by the accounting of the LLM Parallelism Explorer (Khare 2024), a coarse one,
+// to set beside that of account_memory() and to repeat its tables. For the command line and for programs;
+// knows nothing of stages.
 #pragma once
 
 #include <array>
@@ -12,11 +12,11 @@
 
 namespace orrery {
 
-/// What data-parallel ranks shard, in the explorer's words, by ZeRO stage.
+/// Names the tensors that data-parallel ranks shard, in the explorer's words, by ZeRO stage.
 inline constexpr std::array<std::string_view, 4> kExplorerShardings{
     "NO_OP", "OPTIMIZER_STATES", "OPTIMIZER_STATES_AND_GRADS", "FULLY_SHARD"};
 
-/// Of one GPU, the same for all of them.
+/// Holds the memory of one GPU; all GPUs have the same.
 struct ExplorerMemory {
   std::int64_t dense_parameters = 0;   ///< of the embedding, attention and the MLPs of layers without experts
   std::int64_t expert_parameters = 0;  ///< of experts

@@ -1,4 +1,4 @@
-// How the name of a file ends, which says the format that is written to it.
+// Tests the ending of a file's name, which decides the format that is written to it.
 #pragma once
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 
 namespace orrery {
 
-/// Whether `path` ends in `ending`, such as ".svg", in upper or lower case.
+/// Returns true if `path` ends in `ending`, such as ".svg", in upper or lower case.
 /// @param ending  in lower case
 [[nodiscard]] constexpr bool has_ending(std::string_view path, std::string_view ending) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };

@@ -1,5 +1,5 @@
-// The parts of a model that travel in turn, one after the other within a period (Douillard et al. 2025):
-// which is due after which step, and which holds a layer. Read by workloads/ (the tasks) and
+// Finds the parts of a model that travel in turn, one after the other within a period (Douillard et al.
+// 2025): which is due after which step, and which holds a layer. Read by workloads/ (the tasks) and
 // studies/converge/ (the mathematics).
 #pragma once
 
@@ -25,12 +25,12 @@ namespace orrery {
   return sync.period / sync.fragments;
 }
 
-/// Whether fragments are whole layers.
+/// Returns true if fragments are whole layers.
 [[nodiscard]] inline bool fragments_by_layer(const DataParallelSync& sync) {
   return sync.fragments > 1 && sync.fragment_pattern != FragmentPattern::even;
 }
 
-/// The fragment of a layer, of so many; the pattern is not even.
+/// Returns the fragment of a layer, among `layers`; the pattern is not even.
 [[nodiscard]] inline std::int64_t fragment_of_layer(const DataParallelSync& sync, std::int64_t layer,
                                                     std::int64_t layers) {
   if (sync.fragment_pattern == FragmentPattern::strided) return layer % sync.fragments;

@@ -1,6 +1,6 @@
-// Who averages with whom: a logical graph over the replicas of data parallelism, with its mixing weights.
-// Built by topologies/gossip/ from a DataParallelSync; read by workloads/ (who sends to whom) and
-// studies/converge/ (how fast averages spread). It knows no links: any graph runs on any cluster.
+// Describes a gossip graph: a logical graph over the replicas of data parallelism, with its mixing weights.
+// Built by topologies/gossip/ from a DataParallelSync; read by workloads/ (which ranks send to each other)
+// and studies/converge/ (how fast averages spread). It knows no links: any graph runs on any cluster.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace orrery {
 
-/// One mixing matrix W: x_i <- self_i x_i + sum over in-neighbours j of weight_ij x_j (Yuan, "Distributed
-/// training for LLM", decentralised SGD). Row i lists the workers from which worker i receives.
+/// Holds one mixing matrix W: x_i <- self_i x_i + sum over in-neighbours j of weight_ij x_j (Yuan,
+/// "Distributed training for LLM", decentralised SGD). Row i lists the workers from which worker i receives.
 struct Mixing {
   std::vector<std::uint32_t> begin;  ///< per worker + 1: range in `from` and `weight`
   std::vector<std::uint32_t> from;   ///< in-neighbours, each once, never the worker itself

@@ -1,6 +1,6 @@
-// Index types of the things a simulation is made of. Used everywhere; they know nothing.
-// They are distinct types at interfaces, so that a link is never taken for a GPU; hot arrays
-// store the bare 32-bit value.
+// Declares index types of the things a simulation is made of. Used everywhere; they know nothing. They are
+// distinct types at interfaces, so that a link is never taken for a GPU; hot arrays store the bare 32-bit
+// value.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
-// What an experiment serves in place of a training step: requests, how they are batched, and what is kept of
-// them. Made by config/, read by workloads/inference/ (what an iteration computes) and sim/serving/ (which
-// requests are in it).
+// Describes the requests that an experiment serves in place of a training step, how they are batched, and the
+// KV cache. Made by config/, read by workloads/inference/ (the kernels of an iteration) and sim/serving/ (the
+// requests in it).
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace orrery {
 
-/// How the lengths of prompts or outputs are drawn.
+/// Names the distributions of prompt and output lengths.
 enum class LengthKind : std::uint8_t {
   fixed,       ///< all `mean`
   uniform,     ///< integers from `least` to `most`
@@ -62,7 +62,7 @@ class RequestTrace {
         file_(std::move(file)) {}
   [[nodiscard]] bool has_value() const { return requests_ != nullptr; }
   [[nodiscard]] const std::vector<RequestSpec>& operator*() const { return *requests_; }
-  /// Where they were read from; says nothing of what they are.
+  /// Returns the file that they were read from; equality ignores it.
   [[nodiscard]] const std::string& file() const { return file_; }
   friend bool operator==(const RequestTrace& a, const RequestTrace& b) {
     return a.requests_ == b.requests_ || (a.has_value() && b.has_value() && *a == *b);
@@ -73,21 +73,21 @@ class RequestTrace {
   std::string file_;
 };
 
-/// When requests enter a batch.
+/// Says when requests enter a batch.
 enum class Batching : std::uint8_t {
   fixed,       ///< `batch_size` of them together, the next ones when all have ended
   continuous,  ///< as soon as there is room, between two iterations (Yu et al. 2022, "Orca")
 };
 inline constexpr std::array<std::string_view, 2> kBatchingNames{"static", "continuous"};
 
-/// How weights lie in memory, where not as products are computed: they are widened on the way into the
-/// product.
+/// Says how weights are stored if not in the precision of the products; they are widened as a product reads
+/// them.
 enum class WeightStorage : std::uint8_t { as_computed, fp8, int8, fp4, int4 };
 inline constexpr std::array<std::string_view, 5> kWeightStorageNames{"as-computed", "fp8", "int8", "fp4",
                                                                      "int4"};
 
-/// What keys and values are kept in. int8 has a scale for a tensor (TensorRT-LLM), as fp8 has. Engines differ
-/// in int4: a scale and a zero of 16 bits for every 128 values are assumed.
+/// Says how the KV cache stores keys and values. int8 has a scale for a tensor (TensorRT-LLM), as fp8 has.
+/// Engines differ in int4: a scale and a zero of 16 bits for every 128 values are assumed.
 enum class CachePrecision : std::uint8_t { fp32, fp16, bf16, fp8, int8, fp4, int4 };
 inline constexpr std::array<std::string_view, 7> kCachePrecisionNames{"fp32", "fp16", "bf16", "fp8",
                                                                       "int8", "fp4",  "int4"};
@@ -165,11 +165,12 @@ struct Inference {
   std::int64_t batch_size = 0;  ///< requests in flight on a replica at most; 0: as many as the cache holds
   double requests_per_s =
       0;  ///< arrivals by a Poisson process over all replicas; 0: as many as there is room for at all times
-  /// To serve in all. 0: one full batch of every replica, ten where lengths are drawn or at a rate, 1000 at
-  /// least at a rate.
+  /// Number of requests in all. 0: one full batch of every replica, ten if lengths are drawn or requests
+  /// arrive at a rate, and then at least 1000.
   std::int64_t requests = 0;
   RequestTrace trace;  ///< arrivals and lengths from a file; nothing: drawn by the four above
-  /// Long prompts go in pieces beside decoding (Agrawal et al. 2024); else whole, while nobody decodes.
+  /// Prefill long prompts in chunks together with decode (Agrawal et al. 2024); otherwise prefill whole
+  /// prompts and pause decode.
   bool chunked_prefill = false;
   /// Tokens of an iteration at most; where prompts go whole those of its prompts, but for a single longer
   /// one. 0: as iteration_tokens() says.
@@ -195,7 +196,8 @@ struct Inference {
                  max_batched_tokens, guaranteed_no_evict, kv_precision, weights, page_tokens, cache_share,
                  context_tokens, prefix_reuse, speculation, disaggregated, ttft_target_s, tpot_target_s, slo);
   }
-  /// Whether a new request comes whenever one has ended, so that their number in flight stays the same.
+  /// Returns true if a new request arrives whenever one has ended, so that the number in flight stays
+  /// constant.
   [[nodiscard]] bool is_closed_loop() const { return !trace.has_value() && requests_per_s == 0; }
   [[nodiscard]] bool is_disaggregated() const { return disaggregated.prefill > 0; }
   /// Tokens of a mean prompt and output, rounded up; each 1 at least.
@@ -210,7 +212,7 @@ struct Inference {
     const auto count = static_cast<std::int64_t>((*trace).size());
     return {(prompts + count - 1) / count, (outputs + count - 1) / count};
   }
-  /// Of requests of `context` tokens at most.
+  /// Returns the longest prompt if requests have at most `context` tokens.
   [[nodiscard]] std::int64_t longest_prompt(std::int64_t context) const {
     if (trace.has_value())
       return std::ranges::max_element(*trace, {}, &RequestSpec::prompt_tokens)->prompt_tokens;

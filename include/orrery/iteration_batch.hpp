@@ -1,5 +1,5 @@
-// What requests put into one iteration of a serving replica. Made by sim/serving/, read by
-// workloads/inference/ (which kernels and messages that is).
+// Describes the work that requests put into one iteration of a serving replica. Made by sim/serving/, read by
+// workloads/inference/, which turns it into kernels and messages.
 #pragma once
 
 #include <cstdint>

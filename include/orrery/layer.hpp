@@ -1,4 +1,4 @@
-// What the layers of a transformer are made of. Part of a model; it knows no plan and no hardware.
+// Describes the parts of a transformer layer. Part of a model; it knows no plan and no hardware.
 #pragma once
 
 #include <array>
@@ -7,7 +7,7 @@
 
 namespace orrery {
 
-/// How the tokens of a layer meet.
+/// Names how a layer mixes tokens.
 enum class TokenMixer : std::uint8_t {
   attention,
   mamba2,           ///< a state space (Dao, Gu 2024, "Transformers are SSMs")
@@ -46,14 +46,14 @@ struct GatedDeltaNet {
   friend bool operator==(const GatedDeltaNet&, const GatedDeltaNet&) = default;
 };
 
-/// What the tokens of a layer attend to.
+/// Names the tokens that a token of a layer attends to.
 enum class LayerAttention : std::uint8_t { full, window, none };
 inline constexpr std::array<std::string_view, 3> kLayerAttentionNames{"full", "window", "none"};
 
 enum class LayerMlp : std::uint8_t { dense, experts, none };
 inline constexpr std::array<std::string_view, 3> kLayerMlpNames{"dense", "experts", "none"};
 
-/// What tells layers of a model apart.
+/// Holds the properties in which layers of a model differ.
 struct LayerContent {
   LayerAttention attention = LayerAttention::full;
   LayerMlp mlp = LayerMlp::dense;
@@ -61,12 +61,12 @@ struct LayerContent {
   std::int64_t kv_heads = 0;
   std::int64_t ffn_hidden = 0;
   bool encodes = false;  ///< in an encoder, whose tokens attend to those behind them too
-  bool crosses = false;  ///< in a decoder, attends to what the encoder made as well
+  bool crosses = false;  ///< in a decoder, attends to the encoder's output as well
   TokenMixer mixer = TokenMixer::attention;
 
-  /// Its tokens meet in a state of fixed size, and attend to nothing.
+  /// Returns true if the layer mixes tokens in a state of fixed size, without attention.
   [[nodiscard]] bool recurs() const { return mixer != TokenMixer::attention; }
-  /// Its tokens meet in some way; else it is an MLP or experts alone.
+  /// Returns true if the layer mixes tokens; otherwise it is only an MLP or experts.
   [[nodiscard]] bool mixes() const { return attends() || recurs(); }
   [[nodiscard]] bool attends() const { return attention != LayerAttention::none; }
   [[nodiscard]] bool windowed() const { return attention == LayerAttention::window; }

@@ -1,5 +1,5 @@
-// The menu of an extension point: what one can choose by name, for validation, hints and docs.
-// Every table of algorithms, schedules, wirings and fabrics is a span of entries that begin so.
+// Declares the menu of an extension point: the names that a user can choose, for validation, hints and docs.
+// Every table of algorithms, schedules, wirings and fabrics is a span of entries that begin with this struct.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// A neural network described by its shape. Read by workloads/; it knows no plan and no hardware.
+// Describes a neural network by its shape. Read by workloads/; it knows no plan and no hardware.
 #pragma once
 
 #include <array>
@@ -40,7 +40,7 @@ inline constexpr std::size_t kLinearCount = 4;
 inline constexpr std::array<std::string_view, kLinearCount> kLinearNames{"linear_qkv", "linear_proj",
                                                                          "linear_fc1", "linear_fc2"};
 
-/// What normalises queries and keys before they meet.
+/// Names the norm of queries and keys before their product.
 enum class QueryKeyNorm : std::uint8_t {
   none,
   head,   ///< each head alone, all with the same gains
@@ -101,15 +101,16 @@ struct Model {
   QueryKeyNorm qk_norm = QueryKeyNorm::none;
   bool post_norms = false;  ///< attention and MLP have norms after them too
   bool attention_output_gate =
-      false;  ///< what attention makes is multiplied by a gate made beside the queries
+      false;  ///< the output of attention is multiplied by a gate computed beside the queries
   LatentAttention latent_attention;
   Indexer indexer;
   Mamba2 mamba2;
   GatedDeltaNet gated_delta_net;
   std::int64_t window = 0;  ///< tokens that each attends to, itself the last of them; 0: all before it
-  std::int64_t window_pattern = 0;  ///< of so many layers, the last one attends to all; 0: none does
-  /// What each layer is, in runs of alike ones, over and over again to the last layer. Empty: window_pattern,
-  /// dense_layers and moe_layer_frequency say it.
+  std::int64_t window_pattern =
+      0;  ///< the last of every window_pattern layers attends to all tokens; 0: none does
+  /// The content of each layer, in runs of equal ones, repeated to the last layer. Empty: window_pattern,
+  /// dense_layers and moe_layer_frequency describe the layers.
   std::vector<LayerRun> layer_pattern;
   bool dropout = true;
   Normalization normalization = Normalization::layer_norm;
@@ -122,18 +123,18 @@ struct Model {
   std::array<bool, kLinearCount> lora_targets{true, true, true, true};  ///< matrices with an adapter
   /// Tokens predicted beyond the next one, each by a layer of its own after the last (DeepSeek-V3).
   std::int64_t multi_token_prediction = 0;
-  /// Layers of an encoder before those of a decoder, which attend to what it made. 0: there is none.
+  /// Layers of an encoder before those of a decoder, which attend to its output. 0: there is none.
   std::int64_t encoder_layers = 0;
   std::int64_t encoder_seq_length = 0;  ///< tokens per sample that the encoder gets
   // moe-transformer only
   std::int64_t experts = 0;              ///< among which a router chooses
   std::int64_t experts_per_token = 0;    ///< that it chooses
   std::int64_t shared_experts = 0;       ///< that all tokens go to besides
-  bool shared_expert_gate = false;       ///< what those make is multiplied by a gate, one value a token
+  bool shared_expert_gate = false;       ///< their output is multiplied by a gate, one value a token
   std::int64_t expert_ffn_hidden = 0;    ///< width inside an expert; defaults to ffn_hidden
   std::int64_t dense_layers = 0;         ///< leading layers without experts
-  std::int64_t moe_layer_frequency = 1;  ///< of the others, the last of so many has experts
-  /// Experts in so many groups, of which a token chooses from some only (node-limited routing).
+  std::int64_t moe_layer_frequency = 1;  ///< of the other layers, every n-th one has experts
+  /// Number of groups of experts; a token chooses from some groups only (node-limited routing).
   std::int64_t expert_groups = 1;
   std::int64_t groups_per_token = 1;
   /// mlp only: widths d_0 ... d_layers, so that matrix i maps d_{i-1} to d_i; defaults to hidden.
@@ -148,25 +149,25 @@ struct Model {
   double small_filter_share = 0;
   std::int64_t head_parameters = 0;  ///< of whole matrices behind the convolutions, in the last layer
 
-  /// How many tokens those of one sample attend to, all but for the causal mask.
+  /// Returns the number of tokens that the tokens of one sample attend to, ignoring the causal mask.
   [[nodiscard]] std::int64_t attended_length() const {
     return packed_sample_length > 0 ? packed_sample_length : seq_length;
   }
-  /// Whether it has attention.
+  /// Returns true if the model has attention.
   [[nodiscard]] bool attends() const {
     return kind == ModelKind::transformer || kind == ModelKind::moe_transformer;
   }
   [[nodiscard]] bool latent() const { return latent_attention.kv_rank > 0; }
-  /// Whether an indexer leaves any tokens out.
+  /// Returns true if an indexer leaves any tokens out.
   [[nodiscard]] bool is_sparse() const { return indexer.top_k > 0 && indexer.top_k < attended_length(); }
   /// Width of the query or key of a head, and of its value.
   [[nodiscard]] std::int64_t query_dim() const {
     return latent() ? latent_attention.nope_dim + latent_attention.rope_dim : head_dim;
   }
   [[nodiscard]] std::int64_t value_dim() const { return latent() ? latent_attention.value_dim : head_dim; }
-  /// Whether a window leaves any tokens out.
+  /// Returns true if a window leaves any tokens out.
   [[nodiscard]] bool slides() const { return window > 0 && window < attended_length(); }
-  /// Whether tokens of the layer attend to those of a window only.
+  /// Returns true if tokens of the layer attend only to those of a window.
   [[nodiscard]] bool windowed(std::int64_t layer) const {
     if (!slides()) return false;
     if (!layer_pattern.empty()) return run_of(layer).attention == LayerAttention::window;
@@ -185,9 +186,9 @@ struct Model {
     if (!layer_pattern.empty()) return count([this](std::int64_t layer) { return has_experts(layer); });
     return experts > 0 ? (layers - dense_layers) / moe_layer_frequency : 0;
   }
-  /// Those of an encoder come first.
+  /// Returns the number of all layers; those of an encoder come first.
   [[nodiscard]] std::int64_t all_layers() const { return encoder_layers + layers; }
-  /// What one of all_layers() is.
+  /// Returns the content of one of all_layers().
   [[nodiscard]] LayerContent layer(std::int64_t index) const {
     LayerContent content{LayerAttention::full, LayerMlp::dense, heads, kv_heads, ffn_hidden, false, false};
     if (encoder_layers > 0) {
@@ -216,7 +217,7 @@ struct Model {
     for (std::int64_t layer = 0; layer < layers; ++layer) sum += is(layer) ? 1 : 0;
     return sum;
   }
-  /// Whether other layers compute with the embedding as well as the first.
+  /// Returns true if other layers than the first use the embedding too.
   [[nodiscard]] bool embeds_again() const {
     return tied_embeddings || multi_token_prediction > 0 || encoder_layers > 0;
   }
@@ -224,7 +225,7 @@ struct Model {
     return lora_rank > 0 && lora_targets[static_cast<std::size_t>(which)];
   }
 
-  /// All of it, in order: what makes two of them different, for keys of caches.
+  /// Visits all members in order, for keys of caches.
   template <class Visit>
   auto members(const Visit& visit) const {
     return visit(name, kind, layers, hidden, ffn_hidden, heads, kv_heads, head_dim, vocab, seq_length,

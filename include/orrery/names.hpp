@@ -1,5 +1,5 @@
-// What an experiment can name: the entries of the catalog and of every menu. For programs that offer choices,
-// such as `orrery list` or a notebook; knows nothing of what the names stand for.
+// Lists the names that an experiment can use: the entries of the catalog and of every menu. Programs that
+// offer choices use it, such as `orrery list` or a notebook. It knows no meaning of a name.
 #pragma once
 
 #include <array>
@@ -35,7 +35,7 @@ struct NamedEntry {
   std::string summary;  ///< one line
 };
 
-/// All names of a kind: of the catalog in natural order, of menus in the order of their tables.
+/// Returns all names of a kind: of the catalog in natural order, of menus in the order of their tables.
 [[nodiscard]] std::vector<NamedEntry> list_names(NameKind kind);
 
 /// The JSON text of a catalog entry: a model, GPU, cluster or calibration.

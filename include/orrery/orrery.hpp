@@ -1,4 +1,4 @@
-// All of the face: read an experiment, simulate it, look at the run, write it in any format.
+// Includes all of the face: read an experiment, simulate it, look at the run, write it in any format.
 //
 //   const orrery::Experiment experiment = orrery::read_experiment("experiment.json");
 //   const orrery::Report report = orrery::simulate(experiment);

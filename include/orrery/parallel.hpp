@@ -1,5 +1,5 @@
-// Independent pieces of work on several threads. For whoever simulates many experiments; it knows nothing
-// of what the pieces do.
+// Runs independent pieces of work on several threads. For callers that simulate many experiments; it knows
+// nothing of the pieces.
 #pragma once
 
 #include <algorithm>

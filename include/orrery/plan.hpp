@@ -1,4 +1,4 @@
-// How a model is spread over ranks and how a training step runs. Read by workloads/.
+// Describes how a model is spread over ranks and how a training step runs. Read by workloads/.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace orrery {
 
-/// In what values travel; where there is nothing, as they are kept.
+/// Precision of each kind of traffic; unset: as stored.
 struct WirePrecision {
   std::optional<Precision> tensor_gather;  ///< activations and their gradients between tensor ranks
   std::optional<Precision> tensor_reduce;  ///< partial sums of them
@@ -34,7 +34,7 @@ struct WirePrecision {
   friend bool operator==(const WirePrecision&, const WirePrecision&) = default;
 };
 
-/// What lies in the memory of the host.
+/// Names the tensors that lie in host memory.
 enum class Offload : std::uint8_t {
   none,
   optimizer,    ///< states of the optimizer, where the host updates parameters
@@ -42,7 +42,7 @@ enum class Offload : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 3> kOffloadNames{"none", "optimizer", "activations"};
 
-/// What is kept of each trained parameter beside itself and its gradient.
+/// Names the states that are kept of each trained parameter beside itself and its gradient.
 enum class Optimizer : std::uint8_t {
   adam,          ///< two moments (Kingma and Ba 2015)
   adam_8bit,     ///< the same in 8 bits, with a scale for every 2048 (Dettmers et al. 2022)
@@ -54,7 +54,7 @@ enum class Optimizer : std::uint8_t {
 inline constexpr std::array<std::string_view, 6> kOptimizerNames{"adam",         "adam-8bit", "lion",
                                                                  "sgd-momentum", "sgd",       "muon"};
 
-/// When the gradients of a micro-batch are summed over replicas.
+/// Says when the gradients of a micro-batch are summed over replicas.
 enum class GradientReduction : std::uint8_t {
   by_stage,           ///< every_micro_batch from zero_stage 2 on, every_step before
   every_step,         ///< added up over micro-batches first, whole on each replica
@@ -75,13 +75,13 @@ inline constexpr std::size_t kCollectiveCount = 6;
 inline constexpr std::array<std::string_view, kCollectiveCount> kCollectiveNames{
     "all-reduce", "all-gather", "reduce-scatter", "broadcast", "all-to-all", "send-recv"};
 
-/// How one matrix of an mlp chain is cut over the tensor-parallel ranks.
+/// Says how one matrix of an mlp chain is cut over the tensor-parallel ranks.
 enum class MatrixPartition : std::uint8_t {
   column,  ///< along its output: every rank holds a slice of the outputs
   row,     ///< along its input: every rank holds a partial sum of all outputs
 };
 
-/// How ranks that share sequences run attention.
+/// Says how ranks that share sequences run attention.
 enum class ContextParallelType : std::uint8_t {
   ring,          ///< keys and values go around
   all_to_all,    ///< heads are exchanged for tokens
@@ -91,7 +91,7 @@ enum class ContextParallelType : std::uint8_t {
 inline constexpr std::array<std::string_view, 4> kContextParallelTypeNames{"ring", "all-to-all",
                                                                            "hierarchical", "all-gather"};
 
-/// How tokens get to their experts and back.
+/// Says how tokens travel to their experts and back.
 enum class Dispatcher : std::uint8_t {
   all_to_all,    ///< a copy of the token to each expert, straight
   hierarchical,  ///< a copy to each expert, between nodes first and then inside
@@ -100,7 +100,7 @@ enum class Dispatcher : std::uint8_t {
 inline constexpr std::array<std::string_view, 3> kDispatcherNames{"all-to-all", "hierarchical",
                                                                   "deduplicated"};
 
-/// What of a step is replayed as CUDA graphs, which the host launches at once.
+/// Says which part of a step is replayed as CUDA graphs, which the host launches at once.
 enum class CudaGraphs : std::uint8_t {
   none,
   layers,  ///< each part of a layer but the experts
@@ -108,7 +108,7 @@ enum class CudaGraphs : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 3> kCudaGraphsNames{"none", "layers", "step"};
 
-/// How unequally tokens choose experts.
+/// Says how unequally tokens choose experts.
 enum class TokenImbalance : std::uint8_t {
   uniform,    ///< equally many for each
   zipf,       ///< the k-th expert as often as 1 / k
@@ -122,13 +122,13 @@ inline constexpr std::array<std::string_view, 4> kTokenImbalanceNames{"uniform",
 enum class Axis : std::uint8_t { tensor, context, expert, data, pipeline };
 inline constexpr std::size_t kAxisCount = 5;
 
-/// What weights that are not trained are kept in (with LoRA): widened to the plan's precision before each
-/// product. nf4: 4 bits, a scale of 8 bits for 64 of them and one of 32 bits for 256 scales (Dettmers et al.
-/// 2023, "QLoRA", double quantization).
+/// Says how weights that are not trained are stored (with LoRA). They are widened to the plan's precision
+/// before each product. nf4: 4 bits, a scale of 8 bits for 64 of them and one of 32 bits for 256 scales
+/// (Dettmers et al. 2023, "QLoRA", double quantization).
 enum class FrozenPrecision : std::uint8_t { as_computed, int8, nf4 };
 inline constexpr std::array<std::string_view, 3> kFrozenPrecisionNames{"as-computed", "int8", "nf4"};
 
-/// Bytes of so many weights, where they are not kept as they are computed.
+/// Returns the bytes of `weights` frozen weights, if they are not kept as they are computed.
 [[nodiscard]] constexpr std::int64_t frozen_bytes(FrozenPrecision precision, std::int64_t weights) {
   if (precision == FrozenPrecision::int8) return weights;
   constexpr std::int64_t kBlock = 256 * 64;
@@ -144,12 +144,12 @@ struct Plan {
   ContextParallelType context_parallel_type = ContextParallelType::ring;
   /// Hierarchical: ranks of a group that exchanges heads for tokens; 0: of another type.
   std::int64_t hierarchical_context_parallel_size = 0;
-  /// Ranks that share the experts of a layer. With those that share each expert they are ranks of the other
-  /// dimensions of a stage, counted again: as many groups of them as there is room for.
+  /// Ranks that share the experts of a layer. With the ranks that share each expert they are ranks of the
+  /// other dimensions of a stage, counted again: as many groups of them as there is room for.
   std::int64_t expert_parallel = 1;
   std::int64_t expert_tensor_parallel = 1;  ///< ranks that share the matrices of an expert
   Dispatcher dispatcher = Dispatcher::all_to_all;
-  double capacity_factor = 0;  ///< an expert takes so many times its mean share of tokens at most; 0: all
+  double capacity_factor = 0;  ///< an expert takes at most this multiple of its mean share of tokens; 0: all
   TokenImbalance token_imbalance = TokenImbalance::uniform;
   std::vector<std::int64_t> token_histogram;  ///< tokens by expert
   /// A forward pass and the backward pass after it run side by side, one computes while tokens of the other
@@ -178,7 +178,7 @@ struct Plan {
   /// Block: layers of each (virtual) stage that are computed again; empty: recompute_layers of each.
   std::vector<std::int64_t> recompute_stage_layers;
   int zero_stage = 0;
-  std::int64_t zero_group_size = 0;  ///< replicas that share one copy of what ZeRO shards; 0: all of them
+  std::int64_t zero_group_size = 0;  ///< replicas that share one sharded copy under ZeRO; 0: all of them
   bool choose_zero_group = false;    ///< zero_group_size or all replicas, as the step is faster
   GradientReduction gradient_reduction = GradientReduction::by_stage;
   /// ZeRO-3: parameters gathered for a forward pass are dropped after it and gathered again for the backward
@@ -189,7 +189,7 @@ struct Plan {
   bool overlap_gradient_reduce = false;   ///< reduce a bucket while the backward pass goes on
   bool overlap_parameter_gather = false;  ///< ZeRO: gather parameters ahead of their use
   bool overlap_tensor_parallel = false;   ///< weight gradients while input gradients are reduced
-  /// With sequence_parallel and overlap_tensor_parallel: products work chunk by chunk and hide a share of its
+  /// With sequence_parallel and overlap_tensor_parallel, products run chunk by chunk and hide a share of its
   /// collectives, Software::tensor_overlap.
   bool overlap_tensor_chunks = false;
   CudaGraphs cuda_graphs = CudaGraphs::none;
@@ -204,7 +204,8 @@ struct Plan {
   Offload offload = Offload::none;
   double offload_fraction = 1;                   ///< of parameters, or of the layers of a stage
   Precision moment_precision = Precision::fp32;  ///< of the optimizer's moments
-  /// Of the copy of 16-bit parameters that is updated; nothing: they are updated themselves.
+  /// The precision of the main copy of 16-bit parameters, which the optimizer updates; nullopt: there is no
+  /// copy, and they are updated themselves.
   std::optional<Precision> main_weight_precision = Precision::fp32;
   std::vector<MatrixPartition> tensor_partition;  ///< mlp only: one per matrix
   /// Pieces of the tokens that go through output projection, loss and their gradients one after the other, in
@@ -213,7 +214,7 @@ struct Plan {
   std::int64_t loss_chunks = 1;
   FrozenPrecision frozen_precision = FrozenPrecision::as_computed;
 
-  /// Whether part of sequence parallelism's collectives moves while products compute.
+  /// Returns true if part of sequence parallelism's collectives overlaps products.
   [[nodiscard]] bool hides_tensor_collectives() const {
     return tensor_parallel > 1 && sequence_parallel && overlap_tensor_chunks;
   }
@@ -228,18 +229,20 @@ struct Plan {
   [[nodiscard]] std::int64_t micro_batches_per_copy() const { return micro_batches() / model_copies(); }
   /// Ranks that hold the same weights and add up their gradients.
   [[nodiscard]] std::int64_t weight_copies() const;
-  /// Of those, the ranks among which ZeRO shards: all of as many replicas as its group holds.
+  /// Returns the ranks of weight_copies() among which ZeRO shards: all ranks of as many replicas as its group
+  /// holds.
   [[nodiscard]] std::int64_t sharding_ranks() const {
     return zero_group_size > 0 ? weight_copies() / data_parallel * zero_group_size : weight_copies();
   }
-  /// Whether there are several copies of what ZeRO shards.
+  /// Returns true if there are several copies of the tensors that ZeRO shards.
   [[nodiscard]] bool shards_in_groups() const { return zero_stage > 0 && sharding_ranks() < weight_copies(); }
   [[nodiscard]] bool reduces_every_micro_batch() const {
     return gradient_reduction == GradientReduction::by_stage
                ? zero_stage >= 2
                : gradient_reduction == GradientReduction::every_micro_batch;
   }
-  /// Whether weights or their gradients travel in every micro-batch, not only at the ends of a step.
+  /// Returns true if weights or their gradients are communicated in every micro-batch, not only at the ends
+  /// of a step.
   [[nodiscard]] bool moves_weights_every_micro_batch() const {
     return zero_stage >= 3 || reduces_every_micro_batch();
   }
@@ -259,7 +262,7 @@ struct Plan {
   [[nodiscard]] constexpr std::int64_t degree(Axis axis) const;
   [[nodiscard]] constexpr std::int64_t gpus() const;
 
-  /// All of it, in order: what makes two of them different, for keys of caches.
+  /// Visits all members in order, for keys of caches.
   template <class Visit>
   auto members(const Visit& visit) const {
     return visit(tensor_parallel, pipeline_parallel, data_parallel, context_parallel, context_parallel_type,
@@ -278,7 +281,7 @@ struct Plan {
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 
-/// What an axis is called, and where a plan has its degree.
+/// Gives the name of an axis and the plan's member with its degree.
 struct AxisRow {
   std::string_view name;   ///< in Plan::rank_order
   std::string_view label;  ///< in words
@@ -289,7 +292,7 @@ struct AxisRow {
   bool folded = false;          ///< its ranks are those of other axes, counted again
 };
 
-/// By Axis.
+/// Axes in the order of Axis.
 inline constexpr std::array<AxisRow, kAxisCount> kAxes{{
     {"tp", "tensor", "tensor_parallel", &Plan::tensor_parallel, true},
     {"cp", "context", "context_parallel", &Plan::context_parallel, false, true},

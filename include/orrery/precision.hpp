@@ -1,4 +1,4 @@
-// Formats of numbers: what products are computed in, and what values travel in.
+// Names formats of numbers, for products and for messages.
 #pragma once
 
 #include <array>
@@ -8,16 +8,17 @@
 
 namespace orrery {
 
-/// Those that a GPU has a unit for come first. Of the others, fp8-blockwise has a 32-bit scale for every 128
-/// values (DeepSeek-AI 2024, "DeepSeek-V3", section 3.3), mxfp8 an 8-bit one for every 32 (OCP Microscaling
-/// Formats 1.0); fp4 is NVFP4, with an 8-bit one for every 16 (NVIDIA 2025, arXiv 2509.25149).
+/// Names the precisions, first those that a GPU has a unit for. Of the others, fp8-blockwise has a 32-bit
+/// scale for every 128 values (DeepSeek-AI 2024, "DeepSeek-V3", section 3.3), mxfp8 an 8-bit one for every 32
+/// (OCP Microscaling Formats 1.0); fp4 is NVFP4, with an 8-bit one for every 16 (NVIDIA 2025, arXiv
+/// 2509.25149).
 enum class Precision : std::uint8_t { fp32, tf32, fp16, bf16, fp8, fp4, fp8_blockwise, mxfp8 };
 inline constexpr std::size_t kPrecisionCount = 8;
 inline constexpr std::size_t kUnitCount = 6;
 inline constexpr std::array<std::string_view, kPrecisionCount> kPrecisionNames{
     "fp32", "tf32", "fp16", "bf16", "fp8", "fp4", "fp8-blockwise", "mxfp8"};
 
-/// Whether products are computed in fewer than 16 bits: those with weights; all else is in 16.
+/// Returns true if products with weights are computed in fewer than 16 bits; all else then is in 16.
 [[nodiscard]] constexpr bool is_narrow(Precision precision) { return precision >= Precision::fp8; }
 
 /// The unit that computes its products.
@@ -45,7 +46,7 @@ inline constexpr std::array<std::string_view, kPrecisionCount> kPrecisionNames{
   return 32 + 1;
 }
 
-/// Of one value, in memory.
+/// Returns the bytes of one value in memory.
 [[nodiscard]] constexpr double value_bytes(Precision precision) {
   return static_cast<double>(bytes_of_32(precision)) / 32;
 }

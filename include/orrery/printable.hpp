@@ -1,4 +1,4 @@
-// Text of a user on one line of a terminal. Used by whatever prints names, keys and file names.
+// Prints text of a user on one line of a terminal. Used by all code that prints names, keys and file names.
 #pragma once
 
 #include <cstddef>
@@ -31,8 +31,8 @@ inline Character first_character(std::string_view text) {
   return {length, code_point};
 }
 
-/// Whether a terminal acts on the character instead of showing it: control characters, line and paragraph
-/// separators, marks that change the direction of text (Unicode TR 36), and the byte order mark.
+/// Returns true if a terminal acts on the character instead of showing it: control characters, line and
+/// paragraph separators, marks that change the direction of text (Unicode TR 36), and the byte order mark.
 constexpr bool is_control(char32_t c) {
   return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x61C || c == 0x200E || c == 0x200F ||
          (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;

@@ -1,6 +1,6 @@
-// The small learning problem on which `converge` really runs a method: the `problem` of an experiment. It has
-// nothing to do with the model whose step is simulated; it shows how averaging, staleness and compression
-// act on accuracy. Read by studies/converge/.
+// Describes the small learning problem on which `converge` really runs a method: the `problem` of an
+// experiment. It has nothing to do with the model whose step is simulated; it shows how averaging, staleness
+// and compression act on accuracy. Read by studies/converge/.
 #pragma once
 
 #include <array>
@@ -60,7 +60,7 @@ struct LearningProblem {
   std::int64_t evaluate_every = 0;    ///< iterations from one figure to the next; 0: 200 figures
   std::vector<WorkerChange> changes;  ///< in order of iterations
 
-  /// All of it, in order: what makes two of them different, for keys of caches.
+  /// Visits all members in order, for keys of caches.
   template <class Visit>
   auto members(const Visit& visit) const {
     return visit(kind, workers, dimension, hidden, samples_per_worker, batch, heterogeneity, noise,

@@ -1,5 +1,5 @@
-// Where each rank stands in the parallel dimensions of a plan: a grid with a named axis for each. Used by
-// workloads/ to form communicators and by reports to name ranks; it knows no dimension in particular.
+// Gives the position of each rank in the parallel dimensions of a plan: a grid with a named axis for each.
+// Used by workloads/ to form communicators and by reports to name ranks; it knows no dimension in particular.
 #pragma once
 
 #include <array>
@@ -36,9 +36,9 @@ class RankGrid {
   /// Folded axes have a single place.
   explicit RankGrid(const Plan& plan) : RankGrid(sizes_of(plan), plan.rank_order) {}
 
-  /// The same ranks as those that share experts see them: of each stage, the ranks that share the matrices of
-  /// an expert on the tensor axis, those that share the experts on the expert axis, and all that hold the
-  /// same experts on the data axis.
+  /// Returns the grid of the same ranks as experts are spread over them. In each stage, the tensor axis has
+  /// the ranks that share the matrices of an expert, the expert axis those that share the experts, and the
+  /// data axis all that hold the same experts.
   [[nodiscard]] static RankGrid of_experts(const Plan& plan) {
     Sizes sizes{};
     sizes.fill(1);
@@ -50,7 +50,7 @@ class RankGrid {
   }
 
   [[nodiscard]] std::int64_t size(Axis axis) const { return size_[index(axis)]; }
-  /// Between the numbers of ranks that are next to each other on an axis.
+  /// Returns the difference between the numbers of neighbouring ranks on an axis.
   [[nodiscard]] std::int64_t stride(Axis axis) const { return stride_[index(axis)]; }
   /// Ranks from the first to the last of a group along an axis.
   [[nodiscard]] std::int64_t span(Axis axis) const { return stride(axis) * size(axis); }

@@ -1,4 +1,4 @@
-// Reads experiments from files and texts. For programs and bindings that start from what a user wrote; knows
+// Reads experiments from files and texts. For programs and bindings that start from a user's text; knows
 // nothing of how an experiment is simulated or reported.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace orrery {
 
-/// What is read beside the experiment itself.
+/// Lists the inputs that are read beside the experiment itself.
 struct ReadOptions {
   /// KEY=VALUE with dotted keys, such as "plan.tensor_parallel=4"; applied in order.
   std::vector<std::string> overrides{};
@@ -20,14 +20,14 @@ struct ReadOptions {
   std::vector<std::string> calibrations{};
 };
 
-/// The experiment in the JSON or YAML file at `path` ("-": standard input), with every name of the catalog
-/// resolved and every default filled in.
-/// @throws InputError with all that is wrong in it: file, line, column, JSON pointer, what was found and is
+/// Reads the experiment in the JSON or YAML file at `path` ("-": standard input), resolves every name of the
+/// catalog and fills in every default.
+/// @throws InputError with all errors in it: file, line, column, JSON pointer, the value found and those
 /// allowed; or if the file cannot be read.
 [[nodiscard]] Experiment read_experiment(const std::string& path, const ReadOptions& options = {});
 
-/// The same for a text in memory, which problems call `source`; YAML if that ends in .yaml or .yml, else
-/// JSON.
+/// Reads an experiment from a text in memory, which problems call `source`. It is YAML if `source` ends in
+/// .yaml or .yml, else JSON.
 /// @throws InputError as read_experiment().
 [[nodiscard]] Experiment parse_experiment(std::string_view text, const ReadOptions& options = {},
                                           const std::string& source = "text");

@@ -1,4 +1,4 @@
-// Which activations a plan computes again in the backward pass in place of keeping them. Read by
+// Names the activations that a plan recomputes in the backward pass instead of keeping them. Read by
 // workloads/models/; it knows no model.
 #pragma once
 
@@ -19,7 +19,7 @@ enum class Recompute : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 4> kRecomputeNames{"none", "selective", "full", "modules"};
 
-/// A part of a layer that can be computed again from what comes into it.
+/// Names a part of a layer that can be recomputed from its input.
 enum class Module : std::uint8_t {
   layer,              ///< all of it
   norm,               ///< the norms before attention and MLP
@@ -46,7 +46,7 @@ class ModuleSet {
   [[nodiscard]] constexpr bool has(Module module) const { return (bits_ & bit(module)) != 0; }
   [[nodiscard]] constexpr bool meets(ModuleSet other) const { return (bits_ & other.bits_) != 0; }
   [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
-  /// All of it, for keys of caches.
+  /// Visits all members, for keys of caches.
   template <class Visit>
   auto members(const Visit& visit) const {
     return visit(bits_);

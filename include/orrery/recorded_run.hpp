@@ -1,7 +1,7 @@
-// A finished run with the times of all that happened in it: of training, which operation each GPU executed on
-// which stream, from when to when; of requests that were served, iterations, requests and what the cache
-// held. For programs that look into a run or draw it; who wants figures alone takes simulate(), which keeps
-// less. Knows nothing of formats: write.hpp has those.
+// Holds a finished run with all its times: for training, the operations that each GPU executed on each
+// stream; for serving, iterations, requests and KV cache usage. For programs that look into a run or draw it;
+// callers that need figures only take simulate(), which keeps less. Knows nothing of formats: write.hpp has
+// those.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace orrery {
 
-/// One operation of one rank. Operations of a stream do not overlap.
+/// Holds one operation of one rank. Operations of a stream do not overlap.
 struct OperationSpan {
   Picoseconds start_ps = 0;  ///< from the beginning of the run
   Picoseconds finish_ps = 0;
@@ -45,12 +45,13 @@ class RecordedRun {
   [[nodiscard]] const Report& report() const;
   /// Iterations, requests and the cache, where the experiment serves requests; else nullptr.
   [[nodiscard]] const ServingRecord* requests() const;
-  /// How many ranks (GPUs) the run has; rank r runs on GPU r of the cluster. 0 where requests were served.
+  /// Returns the number of ranks (GPUs) of the run; rank r runs on GPU r of the cluster. 0 if requests were
+  /// served.
   [[nodiscard]] std::uint32_t ranks() const;
   /// The streams on which `rank` < ranks() executes anything, in ascending order.
   [[nodiscard]] std::vector<Stream> streams(std::uint32_t rank) const;
-  /// What `rank` < ranks() executes on `stream`, in order of time; ranks that were simulated once for many
-  /// have the times of their class and communicators of their own.
+  /// Returns the operations that `rank` < ranks() executes on `stream`, in order of time. Ranks that one
+  /// simulated rank represents have the times of their class and communicators of their own.
   [[nodiscard]] std::vector<OperationSpan> spans(std::uint32_t rank, Stream stream) const;
 
   /// Internal to the library.

@@ -1,5 +1,5 @@
-// The result of one experiment: every figure that `orrery simulate` prints or writes as JSON.
-// Made by sim/metrics/ from a timeline; times are exact picoseconds and become seconds on output.
+// Holds the result of one experiment: every figure that `orrery simulate` prints or writes as JSON. Made by
+// sim/metrics/ from a timeline; times are exact picoseconds and become seconds on output.
 #pragma once
 
 #include <array>
@@ -52,24 +52,23 @@ struct Figures {
   bool breakdown = true;      ///< Report::breakdown, pipeline_bubble_fraction, gpu_utilization_mean and _min
   bool critical_path = true;  ///< Report::critical_path
   bool traffic = true;        ///< Report::links, bytes_per_gpu
-  bool origin =
-      true;  ///< Report::name to workers, reasons, assumptions, warnings: what they are of and rest on
-  bool range = true;    ///< Report::error_p10, error_p90
-  bool process = true;  ///< of Report::stats what depends on the machine, which the caller measures
+  bool origin = true;  ///< Report::name to workers, reasons, assumptions, warnings: the origin of the figures
+  bool range = true;   ///< Report::error_p10, error_p90
+  bool process = true;  ///< the machine-dependent part of Report::stats, which the caller measures
   /// Times of plans that do not fit into memory; without them their reports are those of account_memory().
   bool of_infeasible = true;
   /// Serving::capacity, which takes a dozen runs: only where it is asked for.
   bool capacity = false;
 };
 
-/// What a GPU holds from that time on, until the next point; the most it does at that time.
+/// Holds the memory of a GPU from `at_ps` until the next point: the most it holds at that time.
 struct MemoryPoint {
   Picoseconds at_ps = 0;
   Bytes bytes = 0;
 };
 using MemoryTimeline = std::vector<MemoryPoint>;
 
-/// How far workers get apart that keep no step with each other.
+/// Says how far asynchronous workers diverge.
 struct Asynchrony {
   std::int64_t fewest_steps = 0;  ///< local steps of the slowest worker
   std::int64_t most_steps = 0;    ///< and of the fastest one
@@ -79,8 +78,8 @@ struct Asynchrony {
   std::int64_t most_staleness = 0;
 };
 
-/// What the step time owes to one bandwidth, latency, peak or time of the host: how much faster the step
-/// gets where that does.
+/// Says how much faster the step gets if one bandwidth, latency, peak or host time of the experiment
+/// improves.
 struct WhatIf {
   std::string key;   ///< of the experiment
   std::string unit;  ///< of value, better and holds_until
@@ -92,8 +91,8 @@ struct WhatIf {
   Picoseconds better_makespan_ps = 0;  ///< of all steps, simulated with it
   /// Length of the critical path as it is, at the prices with it; 0 where it has other tasks then.
   Picoseconds path_makespan_ps = 0;
-  /// The better value up to which no other path gets longer, so that steps take what the path says; nothing
-  /// where that holds for a thousand times better values.
+  /// The better value up to which no other path becomes longest, so that steps follow the path's prediction;
+  /// nullopt if that holds for values a thousand times better.
   std::optional<double> holds_until;
 };
 
@@ -113,19 +112,18 @@ struct Report {
   Plan plan;
   std::string stack;                      ///< calibration of the software, where it has one
   std::string stack_reason;               ///< why that one, where the experiment names none
-  Software software;                      ///< what it decides beside the plan: what overlaps, widths
+  Software software;                      ///< its settings beside the plan, such as overlap and widths
   double tensor_overlap = 0;              ///< share of sequence parallelism's collectives that products hide
   double communication_interference = 0;  ///< share of its pace that compute loses beside communication
   DataParallelSync data_parallel_sync;
   std::int64_t workers = 0;  ///< that it keeps in step: replicas, or nodes
   bool feasible = true;
   std::vector<std::string> reasons;      ///< why it is infeasible
-  std::vector<std::string> assumptions;  ///< what the figures rest on, a sentence each
-  /// The warning on what tells the step from one with an all-reduce, beside the method: widths on the wire,
-  /// overlap. "": nothing does.
+  std::vector<std::string> assumptions;  ///< the assumptions behind the figures, a sentence each
+  /// The warning on the differences beside the method between the step and one with an all-reduce: widths on
+  /// the wire, overlap. "": there are none.
   std::string unlike_all_reduce;
-  std::vector<std::string>
-      warnings;  ///< what costs more than it should, and where figures are not to be trusted
+  std::vector<std::string> warnings;  ///< avoidable costs, and figures that are not to be trusted
   std::int64_t gpus = 0;
   std::int64_t steps = 1;
   Picoseconds makespan_ps = 0;  ///< of all steps
@@ -133,7 +131,7 @@ struct Report {
   std::int64_t tokens_per_step = 0;
   std::int64_t parameters = 0;
   std::int64_t active_parameters = 0;  ///< without the experts that a token does not go to
-  std::int64_t training_tokens = 0;    ///< of the whole run; 0 where it is of no interest
+  std::int64_t training_tokens = 0;    ///< of the whole run; 0 if not given
   /// Deciles of measured over predicted step time less one, as the calibration met them; 0: unknown.
   double error_p10 = 0;
   double error_p90 = 0;
@@ -151,10 +149,11 @@ struct Report {
   std::vector<LinkUtilization> links;
   std::vector<StageMemory> stage_memory;  ///< per pipeline stage
   Bytes gpu_memory = 0;                   ///< of the smallest GPU; 0: unknown
-  /// When the stage that holds most does so, from the beginning of the run; nothing where that is not known.
+  /// The time from the beginning of the run at which the fullest stage holds most; nullopt if that is not
+  /// known.
   std::optional<Picoseconds> peak_memory_at_ps;
-  std::vector<MemoryTimeline> memory_timeline;  ///< per pipeline stage, where it was asked for
-  Bytes gpu_usable_memory = 0;                  ///< of that, what is there for StageMemory::reserved()
+  std::vector<MemoryTimeline> memory_timeline;          ///< per pipeline stage, where it was asked for
+  Bytes gpu_usable_memory = 0;                          ///< the part of it for StageMemory::reserved()
   std::array<double, kDimensionCount> bytes_per_gpu{};  ///< sent per GPU and step, mean over GPUs
   CriticalPath critical_path;                           ///< without `asynchrony`
   std::vector<WhatIf> what_if;                          ///< where it was asked for, the largest share first
@@ -170,10 +169,10 @@ struct Report {
   [[nodiscard]] double training_days() const {
     return static_cast<double>(training_tokens) / tokens_per_s() / (24 * 3600);
   }
-  /// Of a step, where `power_w` is drawn all the time: no more than that.
+  /// Returns the energy of a step if `power_w` is drawn all the time, which is an upper bound.
   [[nodiscard]] double energy_kwh() const { return power_w / 1000 * step_time_s() / 3600; }
   [[nodiscard]] double cost_usd() const { return usd_per_hour * step_time_s() / 3600; }
-  /// The same of the whole run.
+  /// Returns the energy of the whole run, with the same upper bound of power.
   [[nodiscard]] double training_energy_kwh() const { return power_w / 1000 * 24 * training_days(); }
   [[nodiscard]] double training_cost_usd() const { return usd_per_hour * 24 * training_days(); }
   [[nodiscard]] double samples_per_s() const { return static_cast<double>(samples_per_step) / step_time_s(); }

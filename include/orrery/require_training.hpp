@@ -1,4 +1,4 @@
-// For what only a training step has: experiments that serve requests are refused there.
+// Refuses experiments that serve requests, for features that only a training step has.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace orrery {
 
-/// @param what  that requests have none of, such as "pipeline schedule"
-/// @throws InputError where the experiment serves requests
+/// @param what  the feature that serving lacks, such as "pipeline schedule"
+/// @throws InputError if the experiment serves requests
 inline void require_training(const Experiment& experiment, std::string_view what) {
   if (experiment.inference)
     throw InputError("/inference",

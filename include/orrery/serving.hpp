@@ -1,5 +1,5 @@
-// What requests met that an experiment served: latencies, throughput, the cache, where the time went. Part of
-// a Report; made by sim/serving/.
+// Reports how requests were served: latencies, throughput, KV cache usage, and where the time went. Part of a
+// Report; made by sim/serving/.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@
 
 namespace orrery {
 
-/// A figure over requests. A percentile is the nearest rank: the least value that so many percent of the
-/// requests do not exceed, always one that a request had.
+/// Holds a figure over requests. A percentile is the nearest rank: the least value that this percentage of
+/// the requests does not exceed, always the value of one request.
 struct Distribution {
   double mean = 0;
   double p50 = 0;
@@ -24,7 +24,7 @@ struct Distribution {
   double p99 = 0;
 };
 
-/// Where the time of the stages of all replicas goes; the parts add up to stages * replicas * the duration.
+/// Splits the time of the stages of all replicas; the parts add up to stages * replicas * the duration.
 struct ServingTimes {
   Int128 prefill_ps = 0;  ///< iterations with prompts alone
   Int128 decode_ps = 0;   ///< iterations without prompts
@@ -37,17 +37,18 @@ struct ServingTimes {
   [[nodiscard]] Int128 total_ps() const { return busy_ps() + host_ps + bubble_ps + idle_ps; }
 };
 
-/// The same time by what the GPUs of the stages do in it; the parts add up to ServingTimes::total_ps().
+/// Splits the same time by the activity of the GPUs of the stages; the parts add up to
+/// ServingTimes::total_ps().
 struct ServingWork {
   Int128 products_ps = 0;   ///< products of matrices: weights are read for them
   Int128 attention_ps = 0;  ///< keys and values are read for it
   Int128 kernels_ps = 0;    ///< all other kernels
-  Int128 drafts_ps = 0;     ///< proposals of a speculation, whatever they are made of
+  Int128 drafts_ps = 0;     ///< proposals of speculative decoding, from any kind of draft
   Int128 launch_ps = 0;     ///< between kernels, and where the host takes longer than the GPU
   /// Collectives, by dimension; of pipeline, messages between stages while the receiver waits for them.
   std::array<Int128, kDimensionCount> messages_ps{};
   Int128 host_ps = 0;    ///< between iterations, as in ServingTimes
-  Int128 bubble_ps = 0;  ///< of that in ServingTimes, what no message between stages takes
+  Int128 bubble_ps = 0;  ///< the part of it in ServingTimes that no message between stages takes
   Int128 idle_ps = 0;
 
   [[nodiscard]] Int128 total_ps() const {
@@ -65,7 +66,7 @@ struct CacheUse {
   double share = 0;
 };
 
-/// Where the mean of a figure lies in 8 of 10 measured runs that no fit of the stack saw.
+/// Gives the range of a figure's mean in 8 of 10 measured runs that no fit of the stack saw.
 struct ServingRange {
   std::string figure;  ///< its key in the result
   double low = 0;
@@ -93,7 +94,7 @@ struct ReplicaGroup {
 struct Capacity {
   double requests_per_s = 0;  ///< 0: not even one request in 1,000 s is
   double offered_per_s = 0;   ///< the next rate that was tried, at which they are not
-  std::string broken;         ///< what stands in the way there: a key of `inference.slo`, or "queue"
+  std::string broken;         ///< the limit that is exceeded there: a key of `inference.slo`, or "queue"
   std::int64_t requests = 0;  ///< of the run at that rate: as many as tell whether the queue grows
   std::int64_t simulations = 0;
 };
@@ -107,8 +108,8 @@ struct Serving {
 
   Distribution ttft_s;  ///< time to the first token, from the arrival
   Distribution tpot_s;  ///< time per output token after the first; of requests with more than one
-  /// Between two deliveries to a request, one token each without speculation: over all tokens but the first
-  /// ones. Percentiles to 0.1 %.
+  /// Time between two deliveries to a request, one token each without speculation: over all tokens but the
+  /// first ones. Percentiles to 0.1 %.
   Distribution inter_token_latency_s;
   Distribution end_to_end_s;  ///< from the arrival to the last token
   Distribution queue_s;       ///< from the arrival to the first iteration
@@ -116,9 +117,9 @@ struct Serving {
   double arrivals_per_s = 0;      ///< offered; 0: new requests come as old ones end
   double queue_growth_per_s = 0;  ///< of requests in the system, over the second half of the arrivals
   double late_ends_per_s = 0;     ///< requests that ended in that time
-  /// Whether they grew by more than chance explains; nothing where too few arrive to tell.
+  /// True if requests in the system grew by more than chance explains; nullopt if too few arrive to tell.
   std::optional<bool> unstable;
-  std::int64_t truncated_requests = 0;  ///< whose drawn lengths were cut to what a request may have
+  std::int64_t truncated_requests = 0;  ///< requests whose drawn lengths were cut to the longest allowed
   std::int64_t good_requests = 0;       ///< that kept all targets
 
   std::int64_t iterations = 0;

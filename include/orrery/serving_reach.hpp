@@ -1,5 +1,6 @@
-// How much an experiment may ask to be served, so that times and iterations can be counted and waited for.
-// Used by config/, which knows the numbers that are given, and sim/serving/, which knows those that are not.
+// Bounds how much an experiment may ask to be served, so that times and iterations can be counted within
+// reasonable time. Used by config/, which knows the numbers that are given, and sim/serving/, which knows the
+// derived ones.
 #pragma once
 
 namespace orrery {

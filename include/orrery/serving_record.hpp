@@ -1,5 +1,5 @@
-// What happened when while requests were served, for traces, pictures and pages. Made by sim/serving/ where
-// it is asked for.
+// Records the events of a serving run over time, for traces, pictures and pages. Made by sim/serving/ on
+// request.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ struct StageSpan {
   Picoseconds finish_ps = 0;
 };
 
-/// One iteration of a replica.
+/// Holds one iteration of a replica.
 struct ServedIteration {
   std::uint32_t replica = 0;
   std::uint32_t prompt_requests = 0;  ///< whose prompts, or pieces of them, are in it
@@ -30,7 +30,7 @@ struct ServedIteration {
   }
 };
 
-/// What a replica holds from a time on.
+/// Holds the state of a replica from a time on.
 struct ReplicaState {
   Picoseconds at_ps = 0;
   std::uint32_t replica = 0;
@@ -55,7 +55,7 @@ struct RequestMoments {
   [[nodiscard]] bool was_transferred() const { return transfer_end_ps != kNever; }
 };
 
-/// What a replica has room for, on a GPU of its fullest stage.
+/// Holds the KV cache capacity of a replica, on a GPU of its fullest stage.
 struct ReplicaRoom {
   std::int64_t pages = 0;     ///< of its cache
   Bytes bytes_per_token = 0;  ///< of a cached token
@@ -91,7 +91,7 @@ struct ServingRecord {
   [[nodiscard]] ReplicaRoom room_of(std::uint32_t replica) const {
     return unlike.empty() ? ReplicaRoom{pages, bytes_per_token, held_bytes, usable_bytes} : unlike[replica];
   }
-  /// The most that a GPU has for what a replica holds; 0: not known.
+  /// Returns the largest usable memory of any GPU of a replica; 0: not known.
   [[nodiscard]] Bytes most_usable_bytes() const {
     Bytes largest = usable_bytes;
     for (const ReplicaRoom& room : unlike) largest = std::max(largest, room.usable_bytes);

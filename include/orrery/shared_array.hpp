@@ -1,5 +1,5 @@
-// An array that many values hold and nobody writes to: copies share it. What is made once and used by many
-// runs (programs, communicators, edges of tasks) lies in such arrays; hot loops read it through data().
+// Shares an array between many values that only read it. Data that is made once and used by many runs
+// (programs, communicators, edges of tasks) lies in such arrays; hot loops read it through data().
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ class SharedArray {
   [[nodiscard]] const_iterator end() const { return array_->end(); }
   [[nodiscard]] std::size_t bytes() const { return array_->size() * sizeof(T); }
 
-  /// For whoever makes it: the array itself, a copy of its own where others hold it too.
+  /// Returns the array for writing: the array itself, or a copy if other values share it.
   [[nodiscard]] std::vector<T>& edit() {
     if (array_.use_count() != 1) array_ = std::make_shared<std::vector<T>>(*array_);
     return *array_;

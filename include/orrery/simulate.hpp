@@ -14,13 +14,13 @@ namespace orrery {
 /// @throws InputError if the cluster cannot be built or the graph would not fit into memory.
 [[nodiscard]] Report simulate(const Experiment& experiment);
 
-/// Simulates one experiment after another and keeps what later ones can use: topologies, graphs of tasks and
-/// prices. Figures are those of simulate(), but for Report::stats' wall clock. Safe to use from several
-/// threads, which share what is kept.
+/// Simulates one experiment after another and caches results that later ones can use: topologies, graphs of
+/// tasks and prices. Figures are those of simulate(), but for Report::stats' wall clock. Safe to use from
+/// several threads, which share the cache.
 class Simulator {
  public:
   static constexpr std::size_t kUsualBytes = 1'000'000'000;
-  /// Keeps about `most_bytes` of what was met last, beside what each thread has at hand.
+  /// Caches up to about `most_bytes` of recently used results, beside a small cache of each thread.
   explicit Simulator(std::size_t most_bytes = kUsualBytes);
   ~Simulator();
   Simulator(Simulator&&) noexcept;
@@ -34,7 +34,7 @@ class Simulator {
   std::unique_ptr<Kept> kept_;
 };
 
-/// The same report with memory and feasibility alone, without simulating: its makespan is 0.
+/// Reports memory and feasibility without simulating: the makespan is 0.
 [[nodiscard]] Report account_memory(const Experiment& experiment, const Figures& figures = {});
 
 }  // namespace orrery

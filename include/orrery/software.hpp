@@ -1,6 +1,6 @@
-// What a training framework makes of a model: what its host thread costs, which kernels it fuses and
-// what it keeps in which width. One set per software generation (`stack`), from a calibration. Read by
-// workloads/ (which kernels there are) and sim/cost/ (what they and their issue cost).
+// Describes how a training framework executes a model: the cost of its host thread, the kernels it fuses and
+// the precisions it keeps. One set per software generation (`stack`), from a calibration. Read by workloads/
+// (which kernels there are) and sim/cost/ (their cost and that of their issue).
 #pragma once
 
 #include <algorithm>
@@ -23,8 +23,8 @@ struct Software {
   double pass_overhead_us = 0;    ///< CPU time before each pass of a micro-batch through a chunk
   double step_overhead_ms = 0;    ///< CPU time per step outside its passes: data, logging, checks
   double many_nodes_wait_ms = 0;  ///< the same where there are several nodes; no calibration knows of such
-  /// Of images that are loaded (Training::data): what a step waits on average for each of a GPU, beyond what
-  /// its loaders do ahead of it.
+  /// Time that a step waits on average for each image of a GPU, beyond what its loaders prepare ahead
+  /// (Training::data).
   double image_loading_us = 0;
   double image_loading_jitter = 0;  ///< added to `jitter` there: loaders are not always in time
   bool synchronize_passes = false;  ///< the host waits for the GPU before each pass
@@ -35,7 +35,7 @@ struct Software {
   // Kernels beside the products, in bytes of memory traffic.
   double elementwise_traffic = 1;  ///< of elementwise kernels, over that of fully fused ones
   /// Small kernels of routing in a forward pass through a layer of experts, and half as many backward, beside
-  /// those that move rows.
+  /// the kernels that move rows.
   std::int64_t routing_kernels = 0;
   double forward_bytes_per_logit = 4;           ///< of the loss, forward
   double backward_bytes_per_logit = 4;          ///< of the loss, backward
@@ -52,7 +52,7 @@ struct Software {
   bool expert_bias_kernels = false;
   std::int64_t gradient_bytes = 2;  ///< width in which gradients are kept and reduced
 
-  // What it holds in memory.
+  // The next members describe memory.
   double kept_bytes_per_logit = 4;   ///< from the forward pass of the loss to its backward pass
   double loss_bytes_per_logit = 2;   ///< more while either of them runs: copies in other widths, gradients
   bool keeps_narrow_inputs = false;  ///< inputs of products are kept as they were cast, in 8 or 4 bits
@@ -60,7 +60,7 @@ struct Software {
   std::int64_t fp16_gradient_memory_bytes = 0;  ///< the same in fp16 training
   bool keeps_weight_gradients =
       false;                      ///< 16-bit gradients of weights, one of each shape, are never given back
-  double allocator_overhead = 0;  ///< reserved beyond what is allocated, over that
+  double allocator_overhead = 0;  ///< reserved beyond the allocated bytes, over these
   double framework_gb = 0;        ///< allocated beside the model's tensors: workspaces of libraries, padding
   double context_gb = 0;          ///< of a process outside the allocator: CUDA context, code of kernels
   double communicator_mb = 0;     ///< outside the allocator, for each communicator of a GPU
@@ -84,21 +84,21 @@ struct Software {
   // Serving.
   double iteration_us = 0;  ///< CPU time between two iterations: which requests and tokens come next
   double request_us = 0;    ///< the same for each request in flight
-  /// From a request's arrival to its place in the engine's queue, and back with its first token: connections,
-  /// tokenising, processes in between.
+  /// Time from a request's arrival to its place in the engine's queue, and back with its first token:
+  /// connections, tokenising, processes in between.
   double front_end_ms = 0;
   /// Shares of Gpu::memory_efficiency: at which products read stored weights, those of them that are widened
   /// on the way into the product, and attention the keys and values of its cache.
   double weight_read_share = 1;
   double widened_read_share = 1;
   double cached_attention_share = 1;
-  /// Of what the query heads of one key and value head read again in attention to the cache, the share that
-  /// is kept on chip; 0: each reads all of it from memory.
+  /// The share of repeated reads that is kept on chip, as query heads of one key and value head read the KV
+  /// cache again; 0: each head reads all of it from memory.
   double grouped_query_reuse = 1;
   /// Speed of products whose weights lie in fewer bits than are multiplied, over others.
   double widened_product_speed = 1;
-  /// Start of an all-reduce of activations in which each GPU of a node reads what the others have, a kernel
-  /// of the engine's own; 0: the communication library does them.
+  /// Start of an all-reduce of activations in which each GPU of a node reads the others' data, a kernel of
+  /// the engine's own; 0: the communication library runs it.
   double one_shot_reduce_us = 0;
 
   /// Share of the links' pace that ZeRO's parameter gathers reach.
@@ -111,11 +111,12 @@ struct Software {
   double data_reduce_wait_ms = 0;  ///< of the first such reduction of a step, until the last worker has come
   double exchange_wait_ms = 0;     ///< of the first exchange with gossip neighbours in a step, likewise
 
-  // A background thread that collects what is ready, as Horovod's and BlueFog's.
+  // The next members describe a background thread that collects ready messages, as Horovod's and BlueFog's
+  // do.
   double fusion_buffer_mb = 0;  ///< 1e6 bytes, the default of plan.bucket_mb; 0: that has its own
-  double cycle_time_ms = 0;     ///< from one look at what is ready to the next
-  /// Of the rank that coordinates, for each rank and tensor of a message: all ranks say what they have, it
-  /// finds out what all have and tells them.
+  double cycle_time_ms = 0;     ///< from one check for ready messages to the next
+  /// Time of the coordinating rank for each rank and tensor of a message: all ranks report their tensors, it
+  /// finds those that all have and tells them.
   double negotiation_us_per_tensor = 0;
 
   /// Gpu::communication_interference under this software; -1: the GPU's.
@@ -124,11 +125,11 @@ struct Software {
   /// Stragglers: all kernels of a GPU in a step take 1 + jitter E times as long, E exponential with mean 1
   /// and drawn for every GPU and step.
   double jitter = 0;
-  /// What chance adds to a node's kernels in a step on average, over their time: a step waits for the slowest
-  /// of its nodes.
+  /// Mean delay by chance of a node's kernels in a step, as a share of their time: a step waits for the
+  /// slowest of its nodes.
   double straggler_share = 0;
 
-  // What overlaps.
+  // The next members describe overlap.
   bool overlaps_tensor_parallel = false;   ///< the default of plan.overlap_tensor_parallel
   bool overlaps_parameter_gather = false;  ///< the default of plan.overlap_parameter_gather
   /// The default of plan.overlap_gradient_reduce; models of gossip then leave bucket by bucket as well.
@@ -160,7 +161,7 @@ struct Software {
     return fuses_accumulation ? std::max(accumulation_bytes_per_parameter - 2, 0.0) : 0;
   }
 
-  /// All of it, in order: what makes two of them different, for keys of caches.
+  /// Visits all members in order, for keys of caches.
   template <class Visit>
   auto members(const Visit& visit) const {
     return visit(

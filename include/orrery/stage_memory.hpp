@@ -1,4 +1,5 @@
-// Device memory of one pipeline stage by what it holds. Read by reports; it knows no model and no plan.
+// Describes the device memory of one pipeline stage by its contents. Read by reports; it knows no model and
+// no plan.
 #pragma once
 
 #include <array>
@@ -11,7 +12,7 @@
 
 namespace orrery {
 
-/// What activations belong to.
+/// Names the parts of a layer that activations belong to.
 enum class ActivationKind : std::uint8_t {
   residual,  ///< the stream between layers, norms and dropout
   attention,
@@ -77,7 +78,8 @@ struct WorkspaceBytes {
   friend bool operator==(const WorkspaceBytes&, const WorkspaceBytes&) = default;
 };
 
-/// What runs when a stage holds most: part of a pass of a micro-batch through a chunk.
+/// Identifies the work that runs when a stage holds most memory: part of a pass of a micro-batch through a
+/// chunk.
 struct PeakMoment {
   enum class Pass : std::uint8_t { none, forward, backward, weight_gradient };
   Pass pass = Pass::none;
@@ -89,16 +91,16 @@ struct PeakMoment {
   friend bool operator==(const PeakMoment&, const PeakMoment&) = default;
 };
 
-/// What a GPU of the stage holds at the moment of a step when it holds most, in bytes of tensors.
+/// Holds the memory of a GPU of the stage at its peak in a step, in bytes of tensors.
 struct StageMemory {
   std::int64_t parameters_count = 0;  ///< parameters this GPU computes with, before sharding over data
   Bytes parameters = 0;
   Bytes gradients = 0;
   Bytes main_weights = 0;       ///< 32-bit copies of 16-bit parameters
-  Bytes optimizer_states = 0;   ///< moments, and what synchronisation of replicas adds
+  Bytes optimizer_states = 0;   ///< moments, and states of the synchronisation of replicas
   ActivationBytes activations;  ///< kept for the backward pass
   WorkspaceBytes workspace;
-  Bytes standing = 0;       ///< of all of these, what is held at any time
+  Bytes standing = 0;       ///< the part of all of these that is held at any time
   Bytes fragmentation = 0;  ///< reserved by the allocator beyond them
   Bytes outside = 0;        ///< of the process beside the allocator: CUDA context, buffers of communicators
   PeakMoment moment;
@@ -108,7 +110,7 @@ struct StageMemory {
   [[nodiscard]] Bytes states() const { return parameters + gradients + optimizer(); }
   [[nodiscard]] Bytes total() const { return states() + activations.total() + workspace.total(); }
   [[nodiscard]] Bytes reserved() const { return total() + fragmentation; }
-  /// What the device shows to be used.
+  /// Returns the memory that the device reports as used.
   [[nodiscard]] Bytes device() const { return reserved() + outside; }
 };
 
@@ -123,7 +125,7 @@ constexpr Bytes activations_of(const StageMemory& memory) {
   return memory.activations[kind];
 }
 
-/// All of it, each byte once.
+/// Lists categories of all memory, each byte once.
 inline constexpr MemoryCategory kMemoryCategories[] = {
     {"parameters", [](const StageMemory& m) { return m.parameters; }},
     {"gradients", [](const StageMemory& m) { return m.gradients; }},

@@ -1,4 +1,4 @@
-// A frozen graph of tasks: what the engine runs. A task is an index into arrays; it has a cost and
+// Holds a frozen graph of tasks, the input of the engine. A task is an index into arrays; it has a cost and
 // predecessors, and nothing else. Which rank, layer or micro-batch it belongs to is known elsewhere.
 //
 // A stream (a resource that serves tasks in a fixed order) is an edge from each of its tasks to the
@@ -19,13 +19,13 @@ namespace orrery {
 /// Weight of a link that carries one full-size message of a leg.
 inline constexpr std::uint64_t kWeightOne = 1 << 16;
 
-/// How much of a link a leg uses: `rate * weight / kWeightOne` bytes/s when the leg moves at `rate`.
+/// Says how much of a link a leg uses: `rate * weight / kWeightOne` bytes/s when the leg moves at `rate`.
 struct LinkUse {
   LinkId link{};
   std::uint64_t weight = kWeightOne;
 };
 
-/// One part of a transfer: messages that start together and keep the same pace. All messages of a
+/// Describes one part of a transfer: messages that start together and keep the same pace. All messages of a
 /// ring step form one leg; equal steps in sequence are one leg with their latencies added.
 struct Leg {
   Picoseconds latency_ps = 0;   ///< passes before any data moves
@@ -35,7 +35,7 @@ struct Leg {
   std::uint32_t use_end = 0;
 };
 
-/// What a task costs. Tasks of equal cost share an entry. Without legs it is a fixed duration.
+/// Describes the cost of a task. Tasks of equal cost share an entry. Without legs it is a fixed duration.
 struct Cost {
   Picoseconds duration_ps = 0;  ///< all of it, when alone: the sum over legs of latency and data
   std::uint32_t leg_begin = 0;  ///< TaskGraph::legs[leg_begin, leg_end), one after the other
@@ -56,18 +56,18 @@ struct TaskGraph {
   [[nodiscard]] std::span<const std::uint32_t> predecessors(std::uint32_t task) const {
     return {preds.data() + pred_begin[task], preds.data() + pred_begin[task + 1]};
   }
-  /// Whether `task` starts its lag after `pred`.
+  /// Returns true if `task` starts its lag after `pred`.
   [[nodiscard]] bool lags(std::uint32_t task, std::uint32_t pred) const {
     return !lag.empty() && preds[pred_begin[task]] == pred;
   }
-  /// When `task` may start as far as its predecessor `pred`, which ends at `finish`, is concerned.
+  /// Returns when `task` may start as far as its predecessor `pred`, which ends at `finish`, is concerned.
   [[nodiscard]] Picoseconds released(std::uint32_t task, std::uint32_t pred, Picoseconds finish) const {
     return lags(task, pred) ? finish + lag[task] : finish;
   }
   [[nodiscard]] const Cost& cost_of(std::uint32_t task) const { return costs[cost[task]]; }
 };
 
-/// When each task ran.
+/// Holds the times of each task.
 struct Timeline {
   std::vector<Picoseconds> start_ps;
   std::vector<Picoseconds> finish_ps;

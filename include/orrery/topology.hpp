@@ -1,4 +1,4 @@
-// The physical network: GPUs and switches joined by directed links, and the route of each message.
+// Declares the physical network: GPUs and switches joined by directed links, and the route of each message.
 // Built by topologies/, read by the cost and network models. Knows nothing of tasks or models.
 #pragma once
 
@@ -27,12 +27,12 @@ struct Link {
   LinkKind kind = LinkKind::graph;
 };
 
-/// What a collective takes beyond the latency of its hops and the time of its data on the links.
-/// Nothing by default.
+/// Describes the time of a collective beyond the latency of its hops and the time of its data on the links;
+/// nothing by default.
 struct CollectiveOverhead {
   Picoseconds base_ps = 0;        ///< once per collective
   Picoseconds ramp_ps = 0;        ///< most that small messages lose by moving more slowly
-  std::int64_t slowdown_ppm = 0;  ///< what they lose, in millionths of the time of their data
+  std::int64_t slowdown_ppm = 0;  ///< their slowdown, in millionths of the time of their data
 
   [[nodiscard]] constexpr Picoseconds of(Picoseconds data_ps) const {
     if (slowdown_ppm == 0) return base_ps;
@@ -80,18 +80,19 @@ class Topology {
   /// Pace at which each GPU sends and receives while the switch of its domain reduces and copies
   /// (NVLink SHARP), in bytes/s; 0 where no switch does.
   [[nodiscard]] std::int64_t reduction_bytes_per_s() const { return reduction_bytes_per_s_; }
-  /// What a way to that switch and back takes; 0: as any message.
+  /// Returns the time of a round trip to that switch; 0: as any message.
   [[nodiscard]] Picoseconds reduction_latency_ps() const { return reduction_latency_ps_; }
-  /// Most that one message from a domain to another one moves at, in bytes/s.
+  /// Returns the highest rate of one message from a domain to another one, in bytes/s.
   [[nodiscard]] std::int64_t flow_bytes_per_s() const { return flow_bytes_per_s_; }
-  /// Most that the kernels of a GPU send, and receive, in a group over several domains, over the links of its
-  /// node and NICs together: what all of its links in the node carry.
+  /// Returns the most that the kernels of a GPU send, and receive, in a group over several domains, over the
+  /// links of its node and NICs together: the bandwidth of all of its links in the node.
   [[nodiscard]] std::int64_t gpu_bytes_per_s() const { return gpu_bytes_per_s_; }
-  /// Most that a GPU sends to other domains, and receives from them, over its link to the NICs of its node.
+  /// Returns the most that a GPU sends to other domains, and receives from them, over its link to the NICs of
+  /// its node.
   [[nodiscard]] std::int64_t way_out_bytes_per_s() const { return way_out_bytes_per_s_; }
-  /// Where NICs cannot read the memory of GPUs: the pace of a NIC for groups with several GPUs of a domain,
-  /// which leave it by a GPU below the NIC's own PCIe switch. Each of their bytes crosses that switch's link
-  /// to the host twice, on its way to the host's memory and from there to the NIC.
+  /// Returns, if NICs cannot read the memory of GPUs, the rate of a NIC for groups with several GPUs of a
+  /// domain, which leave it by a GPU below the NIC's own PCIe switch. Each of their bytes crosses that
+  /// switch's link to the host twice, on its way to the host's memory and from there to the NIC.
   [[nodiscard]] std::int64_t staged_bytes_per_s() const { return staged_bytes_per_s_; }
   [[nodiscard]] bool stages_messages() const { return staged_bytes_per_s_ < kMaxLinkBytesPerS; }
 

@@ -1,4 +1,4 @@
-// Units. Time is an integer number of picoseconds, data an integer number of bytes, bandwidth an
+// Declares units. Time is an integer number of picoseconds, data an integer number of bytes, bandwidth an
 // integer number of bytes per second and direction; each is rounded once, where it is computed.
 #pragma once
 

@@ -1,7 +1,7 @@
-// A training step as programs: what each class of ranks executes, in which order on which stream,
-// and with whom it communicates. Made by workloads/, priced by sim/cost/, expanded to a TaskGraph
-// by sim/tasks/. All ranks of a pipeline stage share one program, so its size grows with stages,
-// micro-batches and layers, not with GPUs.
+// Describes a training step as programs: the operations of each class of ranks, their order on each stream,
+// and the ranks they communicate with. Made by workloads/, priced by sim/cost/, expanded to a TaskGraph by
+// sim/tasks/. All ranks of a pipeline stage share one program, so its size grows with stages, micro-batches
+// and layers, not with GPUs.
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@ enum class Stream : std::uint16_t {
   context,        ///< collectives of ranks that share sequences
   send_context,   ///< keys and values, and their gradients, to the next rank of a ring
   recv_context,   ///< the same from the rank before
-  // Those of chunks that lie against the order of the ranks, as in a V or in DualPipe:
+  // The next streams serve chunks placed against the order of the ranks, as in a V or in DualPipe:
   reverse_send_forward,   ///< activations to the previous rank
   reverse_recv_forward,   ///< activations from the next rank
   reverse_send_backward,  ///< activation gradients to the next rank
@@ -42,13 +42,13 @@ enum class Stream : std::uint16_t {
   expert,                 ///< tokens to their experts and back
   expert_node,            ///< the same inside nodes, where they go over nodes first
   // Work beside that of the GPU, of compute operations without a group:
-  copy_to_host,    ///< what is offloaded
-  host_optimizer,  ///< updates of what lies in the host's memory
-  copy_from_host,  ///< what comes back
+  copy_to_host,    ///< offloaded tensors
+  host_optimizer,  ///< updates of tensors in host memory
+  copy_from_host,  ///< offloaded tensors that return
   workers,         ///< models, and changes of them, among all workers
-  // What ZeRO moves beside the sums of gradients within the shards:
+  // The next streams carry the messages of ZeRO beside the sums of gradients within the shards:
   gather,  ///< parameters
-  copies,  ///< sums of each shard over the copies of what is sharded
+  copies,  ///< sums of each shard over its sharded copies
 };
 inline constexpr std::size_t kStreamCount = 23;
 inline constexpr std::array<std::string_view, kStreamCount> kStreamNames{"compute",
@@ -75,7 +75,7 @@ inline constexpr std::array<std::string_view, kStreamCount> kStreamNames{"comput
                                                                          "gather comm",
                                                                          "copies comm"};
 
-/// Whether its operations are copies over the link to the host, or the host's updates.
+/// Returns true if operations of the stream are copies over the link to the host, or the host's updates.
 [[nodiscard]] constexpr bool is_offload(Stream stream) {
   return stream == Stream::copy_to_host || stream == Stream::host_optimizer ||
          stream == Stream::copy_from_host;
@@ -96,8 +96,8 @@ inline constexpr std::array<std::string_view, kStreamCount> kStreamNames{"comput
          std::to_string(neighbour);
 }
 
-/// The parallel dimension a message serves; the key of traffic and exposure figures. No message serves
-/// offload: it is what waits for copies to and from the host belong to.
+/// Names the parallel dimension a message serves; the key of traffic and exposure figures. No message serves
+/// offload: waits for copies to and from the host belong to it.
 enum class Dimension : std::uint8_t { tensor, pipeline, data, context, expert, offload };
 inline constexpr std::size_t kDimensionCount = 6;
 inline constexpr std::array<std::string_view, kDimensionCount> kDimensionNames{
@@ -117,14 +117,14 @@ enum class Part : std::uint8_t {
   stage,   ///< a boundary between pipeline stages
   bucket,  ///< gradients or parameters of several layers
   optimizer,
-  experts,     ///< router, experts and what brings tokens to them
+  experts,     ///< router, experts and the messages of their tokens
   recurrence,  ///< in place of attention: a state space, or linear attention
 };
 inline constexpr std::array<std::string_view, 10> kPartNames{"embedding", "attention", "mlp",    "layer",
                                                              "head",      "stage",     "bucket", "optimizer",
                                                              "experts",   "recurrence"};
 
-/// One GPU kernel, described so that it can be priced.
+/// Describes one GPU kernel by the sizes that its price depends on.
 struct Kernel {
   enum class Kind : std::uint8_t {
     gemm,          ///< batch products of an m x k by a k x n matrix
@@ -156,7 +156,7 @@ struct Kernel {
   friend bool operator==(const Kernel&, const Kernel&) = default;
 };
 
-/// What one compute operation does on one GPU. Operations of equal work share an entry. Without
+/// Lists the kernels of one compute operation on one GPU. Operations of equal work share an entry. Without
 /// kernels it is work of the host alone, on Stream::host.
 struct KernelSequence {
   std::vector<Kernel> kernels;
@@ -166,7 +166,7 @@ struct KernelSequence {
   friend bool operator==(const KernelSequence&, const KernelSequence&) = default;
 };
 
-/// What one communication operation moves. Bytes follow nccl-tests: per rank for all_reduce,
+/// Describes the message of one communication operation. Bytes follow nccl-tests: per rank for all_reduce,
 /// broadcast, all_to_all and send_recv; total over the group for all_gather and reduce_scatter.
 struct Message {
   Collective collective{};
@@ -178,7 +178,7 @@ struct Message {
   std::uint32_t servers = 0;  ///< of an all_reduce: through that many servers among its ranks; 0: without
   std::uint32_t times = 1;    ///< so often, one right after the other; `host_ps` is for all of them
 
-  /// What its price is made from: all but the host.
+  /// Visits the members that its price depends on: all but those of the host.
   template <class Visit>
   auto members(const Visit& visit) const {
     return visit(collective, bytes, dimension, efficiency, wait_ps, servers, times);
@@ -190,13 +190,13 @@ struct Message {
 struct PassStep {
   bool communicates = false;
   std::uint32_t work = 0;   ///< index into Workload::kernel_sequences or Workload::messages
-  std::int32_t after = -1;  ///< the step it waits for, earlier in the list; -1: what starts the pass
+  std::int32_t after = -1;  ///< the step it waits for, earlier in the list; -1: the start of the pass
 
   friend bool operator==(const PassStep&, const PassStep&) = default;
 };
 
-/// What the ranks of a tensor group do together in a pass, simulated as one operation. Steps of a kind run
-/// in order; it ends with the last of them.
+/// Describes the work of the ranks of a tensor group in a pass, simulated as one operation. Steps of a kind
+/// run in order; the pass ends with the last of them.
 using PassWork = std::vector<PassStep>;
 
 /// One operation of a program. Communication operations with the same slot are matched in order
@@ -235,8 +235,8 @@ struct Program {
   }
 };
 
-/// What the communicators of a rank are for; `communicator_kinds()` (workloads/parallel/) says which ranks
-/// form them. An experiment has some of these, and their number in its programs is Op::slot.
+/// Names the purposes of a rank's communicators; `communicator_kinds()` (workloads/parallel/) says which
+/// ranks form them. An experiment has some of these, and their number in its programs is Op::slot.
 enum class Slot : std::uint16_t {
   tensor,
   data,
@@ -259,7 +259,7 @@ enum class Slot : std::uint16_t {
   expert_data,    ///< ranks that hold the same experts
   node,           ///< replicas of one worker
   workers,        ///< one replica of each worker
-  sharding,       ///< replicas that share one copy of what ZeRO shards
+  sharding,       ///< replicas that share one sharded copy under ZeRO
   copies,         ///< replicas that hold the same shard of their copies
   neighbours      ///< the first pair of slots with gossip neighbours; the others follow it
 };
@@ -291,7 +291,7 @@ struct Workload {
   TotalFlops model_flops = 0;             ///< of one step over all GPUs, recomputation left out
   TotalFlops hardware_flops = 0;          ///< of one step over all GPUs, recomputation counted
   std::int64_t parameters = 0;            ///< of the whole model
-  std::int64_t active_parameters = 0;     ///< of those, what a token meets: all but experts it does not go to
+  std::int64_t active_parameters = 0;     ///< parameters that one token uses: without the other experts
   std::int64_t samples = 0;               ///< per step
   std::int64_t tokens = 0;                ///< per step
   std::int64_t steps = 1;                 ///< steps the programs hold

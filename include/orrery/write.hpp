@@ -18,7 +18,7 @@
 
 namespace orrery {
 
-/// Where a writer's text goes; throws RunError when it cannot be written.
+/// Receives a writer's text; throws RunError when it cannot be written.
 using Sink = std::function<void(std::string_view)>;
 
 struct ResultKey;
@@ -34,17 +34,17 @@ void write_summary(const Report& report, SummaryStyle style, const Sink& sink);
 class ResultSelection {
  public:
   ResultSelection();
-  /// Those named, by dotted paths such as memory.peak_gb, and all below an object that is named. A name that
-  /// is none of names() selects nothing.
+  /// Selects the named keys, given by dotted paths such as memory.peak_gb, and all below an object that is
+  /// named. A name that is none of names() selects nothing.
   explicit ResultSelection(std::span<const std::string> names);
 
   /// Keys, and the objects they lie in.
   [[nodiscard]] static std::vector<std::string_view> names();
   /// The key that a name means: ttft_p99_s is ttft_s_p99. Other names as they are.
   [[nodiscard]] static std::string key_of(std::string_view name);
-  /// Whether a row of CSV has any of them.
+  /// Returns true if a row of CSV has any of the keys.
   [[nodiscard]] bool has_row() const;
-  /// What has to be measured for them.
+  /// Returns the figures that have to be measured for the keys.
   [[nodiscard]] Figures figures() const;
   [[nodiscard]] std::span<const ResultKey* const> keys() const { return keys_; }
 
@@ -63,10 +63,11 @@ struct ResultFigure {
   std::string key;
   std::optional<double> value;  ///< none in a report without timing
 };
-/// All numbers of those keys of the JSON result, always in the same order.
+/// Returns all numbers of those keys of the JSON result, always in the same order.
 [[nodiscard]] std::vector<ResultFigure> result_figures(const Report& report, const ResultSelection& keys);
 
-/// How much a trace shows. Slices of steps hold those of passes, which hold those of operations.
+/// Says how much detail a trace shows. Slices of steps contain those of passes, which contain those of
+/// operations.
 enum class TraceLevel : std::uint8_t {
   step,
   pass,       ///< and steps: the compute stream of each rank
@@ -76,10 +77,11 @@ inline constexpr std::array<std::string_view, 3> kTraceLevelNames{"step", "pass"
 
 enum class TraceFormat : std::uint8_t {
   chrome,      ///< Chrome Trace Event JSON, which most viewers read
-  speedscope,  ///< speedscope's own JSON: what has one name is one frame there
+  speedscope,  ///< speedscope's own JSON: slices of one name are one frame there
   perfetto,    ///< Perfetto's native form (protocol buffers): smaller, exact in ns
 };
-/// By how the name of a file ends: .speedscope.json, .pftrace, or anything else for Chrome's; .gz may follow.
+/// Returns the format by the ending of a file's name: .speedscope.json, .pftrace, or anything else for
+/// Chrome's; .gz may follow.
 [[nodiscard]] TraceFormat trace_format(std::string_view path);
 
 struct TraceOptions {
@@ -93,7 +95,7 @@ struct TraceOptions {
   std::string metadata_json = "{}";  ///< object shown by viewers: plan, seed, version
 };
 
-/// What a trace holds, for the user's information.
+/// Counts the contents of a trace, for the user's information.
 struct TraceInfo {
   std::uint64_t spans = 0;  ///< slices, those of passes and steps too
   std::uint64_t flows = 0;  ///< arrows
@@ -101,7 +103,7 @@ struct TraceInfo {
   std::uint64_t left_out = 0;  ///< iterations and requests, of requests that were served
 };
 
-/// All keys: JSON indented by two blanks, CSV with its header line.
+/// Writes all keys: JSON indented by two blanks, CSV with its header line.
 void write_json(const Report& report, const Sink& sink);
 void write_csv(const Report& report, const Sink& sink);
 
@@ -110,12 +112,12 @@ void write_csv(const Report& report, const Sink& sink);
 /// @throws InputError for a rank that does not exist; an unknown step gives a trace without slices.
 TraceInfo write_trace(const RecordedRun& run, const TraceOptions& options, const Sink& sink);
 
-/// What write_picture() draws.
+/// Sets the style and contents of write_picture().
 struct PictureOptions {
   static constexpr int kLeastWidth = 400;
   static constexpr int kMostWidth = 20'000;
-  /// Pipeline stages, one GPU of each; empty: all, of more than 64 so many that lie evenly between first and
-  /// last.
+  /// Pipeline stages, one GPU of each; empty: all, or of more than 64 a selection that lies evenly between
+  /// first and last.
   std::vector<std::uint32_t> stages;
   Picoseconds from_ps = 0;  ///< from the beginning of the run
   Picoseconds to_ps = 0;    ///< 0: the end of the run; where it is later, room is left
@@ -140,8 +142,8 @@ TraceInfo write_kineto(const RecordedRun& run, const TraceOptions& options, cons
 /// A page that shows the run in any browser (docs/page.md): one file of HTML with its data and its scripts.
 void write_page(const RecordedRun& run, const Sink& sink);
 
-/// Makes the file at `path` ("-": standard output) of what `write` gives to its sink, compressed if the name
-/// ends in .gz. The file appears whole when `write` has returned, and not at all when it throws.
+/// Makes the file at `path` ("-": standard output) of the text that `write` gives to its sink, compressed if
+/// the name ends in .gz. The file appears whole when `write` has returned, and not at all when it throws.
 /// @throws RunError with path and reason if the file cannot be written.
 void write_file(const std::string& path, const std::function<void(const Sink&)>& write);
 

@@ -121,7 +121,7 @@ void reduction(const Subject& s, const EmitJson& value, Entry& out) {
       : out.lacks("gradients are reduced with each micro-batch from ZeRO-2 on");
 }
 
-/// Of ZeRO-3 only.
+/// Exports a key that exists with ZeRO-3 only.
 void zero3(const Subject& s, const EmitJson& value, Entry& out) {
   if (s.plan.zero_stage < 3) return out.idle();
   value == true || value == 1 ? out.usual()
@@ -240,7 +240,7 @@ void positions(const Subject& s, const EmitJson&, Entry& out) {
   out.raise("--no-position-embedding");
 }
 
-/// Of models that say more than Megatron-DeepSpeed can.
+/// Exports a key of models that Megatron-DeepSpeed cannot express.
 void beyond(const Subject&, const EmitJson& value, Entry& out) {
   const bool plain = value == 0 || value == false || value == "none" || value == 1;
   plain ? out.usual() : out.lacks(kNoFlag);

@@ -1,5 +1,5 @@
-// What becomes of each key of an experiment in a framework: tables of keys, and the sheet that is filled in
-// from them. Internal to emit/.
+// Tracks how each key of an experiment is exported to a framework: tables of keys, and the report that is
+// filled in from them. Internal to emit/.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -22,7 +22,7 @@ struct Setting {
   EmitJson value;
 };
 
-/// Of a key of the experiment.
+/// Holds the outcome of exporting one key of the experiment.
 struct Entry {
   enum class ExportOutcome { open, set, usual, idle, lacking };
 
@@ -30,7 +30,7 @@ struct Entry {
   std::string value;  ///< as an experiment has it
   ExportOutcome fate = ExportOutcome::open;
   std::vector<Setting> settings;
-  std::string remark;  ///< what to know of the settings, or why there are none
+  std::string remark;  ///< a note on the settings, or the reason why there are none
 
   void set(std::string path, EmitJson setting) {
     settings.push_back({std::move(path), std::move(setting)});
@@ -56,7 +56,7 @@ struct Entry {
   }
 };
 
-/// What a row reads.
+/// Holds the inputs of a row.
 struct Subject {
   const Experiment& e;
   const Plan& plan;
@@ -70,8 +70,8 @@ struct Subject {
   [[nodiscard]] bool replicated() const { return plan.data_parallel > 1; }
 };
 
-/// What a framework makes of a key. Where `write` is null, the value stands in `setting` as it is; a flag
-/// that is off as the framework's default.
+/// Describes how a framework expresses a key. If `write` is null, the value is copied into `setting`; a flag
+/// that is off counts as the framework's default.
 struct KeyRow {
   std::string_view key;
   std::string_view setting;
@@ -93,7 +93,7 @@ struct KeyRow {
 void whole_loss(const Subject& s, const EmitJson& value, Entry& out);
 void wide_weights(const Subject& s, const EmitJson& value, Entry& out);
 
-/// What an experiment says, and what of it the framework is told.
+/// Collects the keys of an experiment and how each is exported.
 class ExportReport {
  public:
   /// @throws std::logic_error for a key without a row, or a row that leaves its key open: a mistake in
@@ -103,7 +103,7 @@ class ExportReport {
   [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
   /// Gives settings other paths.
   void rename(std::string (*renamed)(const std::string& path));
-  /// Comments for a file of `framework`: what it is of, each line after "# ".
+  /// Returns the heading comments of a file of `framework`, each line after "# ".
   [[nodiscard]] std::string heading(std::string_view framework, std::string_view how) const;
   /// Comments on all keys without a setting, by reason.
   [[nodiscard]] std::string remainder(std::string_view framework) const;

@@ -1,6 +1,6 @@
-// Megatron-LM: a shell script with the arguments of pretrain_gpt.py. Names as in
-// megatron/training/arguments.py of Megatron Core 0.12 to 0.14 (github NVIDIA/Megatron-LM); what came later
-// than 0.12 by its CHANGELOG.md says so.
+// Exports to Megatron-LM: a shell script with the arguments of pretrain_gpt.py. Names as in
+// megatron/training/arguments.py of Megatron Core 0.12 to 0.14 (github NVIDIA/Megatron-LM); arguments that
+// its CHANGELOG.md dates later than 0.12 are marked.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -70,7 +70,7 @@ void schedule(const Subject& s, const EmitJson& value, Entry& out) {
   out.lacks("the pipeline schedule is 1F1B, interleaved with virtual stages");
 }
 
-/// Layers of the first stage and of the last, where all others have equally many of what is left.
+/// Returns the layers of the first stage and of the last, if all others have equally many of the rest.
 std::optional<std::pair<std::int64_t, std::int64_t>> ends(const std::vector<std::int64_t>& layers) {
   if (layers.size() < 3) return std::nullopt;
   const bool even =
@@ -86,8 +86,9 @@ std::string layout(const std::vector<std::int64_t>& layers) {
   return text + "L";
 }
 
-/// What Megatron-Core would stop at (core/pipeline_parallel/schedules.py): interleaving asks for pipeline
-/// ranks <= group <= micro-batches, and for a last group of as many as ranks, or none. "": nothing.
+/// Returns the reason for which Megatron-Core would stop (core/pipeline_parallel/schedules.py), or "".
+/// Interleaving asks for pipeline ranks <= group <= micro-batches, and for a last group that is empty or has
+/// at least as many micro-batches as ranks.
 std::string stops_at(const Subject& s) {
   const std::int64_t ranks = s.plan.pipeline_parallel;
   if (s.plan.virtual_stages == 1 || ranks == 1) return "";

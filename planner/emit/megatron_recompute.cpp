@@ -1,4 +1,4 @@
-// What is computed again as arguments of Megatron-LM; versions as in megatron.cpp.
+// Writes activation recomputation as arguments of Megatron-LM; versions as in megatron.cpp.
 #include <fmt/format.h>
 
 #include <string_view>

@@ -88,7 +88,7 @@ void expert_tensor(const Subject& s, const EmitJson&, Entry& out) {
   s.plan.expert_tensor_parallel == 1 ? out.usual() : out.lacks("experts are not cut over tensor ranks");
 }
 
-/// Of models with experts only.
+/// Exports a key of models with experts only.
 void routing(const Subject& s, const EmitJson& value, Entry& out) {
   if (!s.has_experts()) return out.idle();
   const bool usual = value == "all-to-all" || value == 0 || value == false;

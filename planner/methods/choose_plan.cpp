@@ -68,7 +68,7 @@ class PlanChoice {
                                  found.distinct, found.infeasible, found.beyond));
   }
 
-  /// Whoever reads the experiment tells what is wrong with it.
+  /// Returns true for a wrong experiment too, whose reader reports its errors.
   [[nodiscard]] bool fits_or_is_wrong() const {
     try {
       const std::string text = experiment_.dump();

@@ -1,12 +1,12 @@
-// A plan for an experiment that leaves it open: the optimum of the usual space.
+// Chooses a plan for an experiment that leaves it open: the optimum of the default space.
 #pragma once
 
 #include "config/schema/menus.hpp"
 
 namespace orrery {
 
-/// All names, and a choice of plans for experiments whose plan is "auto" or has the base "auto", and for
-/// those without one that would not fit.
+/// Returns all menus with a planner that chooses plans for experiments whose plan is "auto" or has the base
+/// "auto", and for those without one that would not fit.
 [[nodiscard]] Menus menus_that_choose_plans();
 
 }  // namespace orrery

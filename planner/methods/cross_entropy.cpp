@@ -98,7 +98,7 @@ class CrossEntropySearch {
     return ended;
   }
 
-  /// The points with the least bounds, without those that can be no elites; the others are put back.
+  /// Returns the points with the least bounds, without those that can be no elites; the others are put back.
   std::vector<std::uint64_t> most_promising(std::vector<std::size_t> ended) {
     const std::vector<Candidate>& candidates = environment_.candidates();
     const bool may_prune = run_.request().pareto.empty();
@@ -121,7 +121,7 @@ class CrossEntropySearch {
     return plans;
   }
 
-  /// What was not simulated may be as good as its bound.
+  /// Sets the lower bound: a plan that was not simulated may be as good as its own bound.
   void set_lower_bound() {
     std::unordered_set<std::uint64_t> simulated;
     for (const Trial& trial : run_.trials()) simulated.insert(trial.index);

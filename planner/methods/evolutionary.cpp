@@ -1,6 +1,6 @@
-// A (mu + lambda) evolution: the best of parents and children are the next parents (Baeck, Fogel and
-// Michalewicz 2000, Evolutionary Computation 1, chapter 9). What is drawn depends on the seed alone, since
-// generations are as large for any number of threads.
+// Implements a (mu + lambda) evolution: the best of parents and children are the next parents (Baeck, Fogel
+// and Michalewicz 2000, Evolutionary Computation 1, chapter 9). Random choices depend on the seed alone,
+// since generations have the same size for any number of threads.
 #include <algorithm>
 #include <cmath>
 #include <unordered_set>
@@ -76,7 +76,7 @@ class EvolutionarySearch {
     return most_promising(std::move(found));
   }
 
-  /// Those that were not met before, are valid and fit, and that their bounds let survive.
+  /// Returns new individuals that are valid, fit into memory and are not ruled out by their bounds.
   std::vector<Individual> valid_of(std::vector<Genome>& genomes) {
     std::vector<Individual> fresh;
     std::vector<std::uint64_t> indices;

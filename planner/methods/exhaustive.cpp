@@ -9,8 +9,8 @@
 namespace orrery {
 namespace {
 
-/// Points that are bounded or simulated side by side; a fixed number, so that what is done depends on no
-/// thread.
+/// Points that are bounded or simulated side by side; a fixed number, so that results do not depend on
+/// threads.
 constexpr std::size_t kBlock = 48;
 
 class ExhaustiveSearch {
@@ -50,8 +50,8 @@ class ExhaustiveSearch {
     return block;
   }
 
-  /// Among those that are reported, or where points are weighed by more than one figure, among those than
-  /// which none is better in all.
+  /// Returns true if the candidate can be among the reported points or, if points are weighed by several
+  /// figures, on the Pareto front.
   [[nodiscard]] bool can_be_best(const Candidate& candidate) const {
     if (candidate.bound < run_.cost_of(run_.request().top - 1)) return true;
     if (run_.request().pareto.empty()) return false;
@@ -99,7 +99,7 @@ class ExhaustiveSearch {
       if (!trials[i]) left_over_.push_back(candidates[i]);
   }
 
-  /// What was not simulated may be as good as its bound.
+  /// Sets the lower bound: a plan that was not simulated may be as good as its own bound.
   void set_lower_bound() {
     double least = run_.cost_of(0);
     for (const Candidate* candidate : open_) least = std::min(least, candidate->bound);

@@ -9,7 +9,7 @@
 
 namespace orrery {
 
-/// Per key of a space the number of its value or, of an interval, the share of the way from its lower end.
+/// Per key of a space the number of its value or, for an interval, the share of the way from its lower end.
 using Genome = std::vector<double>;
 
 /// Draws genomes; the same for the same random numbers on every machine.

@@ -7,13 +7,14 @@
 namespace orrery {
 namespace {
 
-/// Of one program at most; the best that it has found by then is simulated.
+/// Time limit of one integer program; the best solution by then is simulated.
 constexpr double kMostSeconds = 10;
 
 }  // namespace
 
 void search_by_integer_programming(SearchRun& run) {
-  if (!has_integer_solver()) static_cast<void>(partition_by_ilp({}, kMostSeconds));  // says what is missing
+  if (!has_integer_solver())
+    static_cast<void>(partition_by_ilp({}, kMostSeconds));  // throws, naming the missing solver
   const double seconds = std::min(kMostSeconds, run.request().budget.seconds.value_or(kMostSeconds));
   search_partitions(run, [seconds](const PartitionProblem& problem) {
     const IlpPartition found = partition_by_ilp(problem, seconds);

@@ -17,14 +17,14 @@ struct Label {
   std::uint32_t before = kNoLabel;  ///< the label of one stage fewer
   PlacedStage stage;                ///< the last of them
 
-  /// Whether it costs no more whatever follows.
+  /// Returns true if this label costs no more than the other, whatever stages follow.
   [[nodiscard]] bool dominates(const Label& other) const {
     return slowest <= other.slowest && reduction <= other.reduction && sum <= other.sum;
   }
 };
 
-/// Labels of so many stages with so many layers on so many stages of each kind of GPU, none of which
-/// dominates another: the slowest stage and the sum of all are two ends that a longer stage trades.
+/// Holds the undominated labels of a number of stages and layers, by the stages on each kind of GPU: a longer
+/// stage trades the slowest stage against the sum of all.
 class Labels {
  public:
   explicit Labels(const PartitionProblem& problem) : problem_(problem) {

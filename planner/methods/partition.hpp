@@ -1,5 +1,5 @@
-// Layers of a model divided over the stages of a pipeline, with what each stage computes again and the GPUs
-// that it runs on: the problem that dynamic and integer programming solve. Plain numbers; knows no model.
+// States the problem that dynamic and integer programming solve: layers of a model are divided over the
+// stages of a pipeline, with the recomputation and the GPUs of each stage. Plain numbers; knows no model.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace orrery {
 
 /// A stage with its layers on a kind of GPU.
 struct StageOption {
-  Picoseconds pass_ps = 0;       ///< of a micro-batch there and back, with what is computed again
+  Picoseconds pass_ps = 0;       ///< of a micro-batch forward and backward, with recomputation
   Picoseconds reduction_ps = 0;  ///< of its gradients, where nothing hides it
   std::int64_t recomputed = 0;   ///< of its layers, the first ones
 };
@@ -41,19 +41,19 @@ struct PlacedStage {
 /// The stages of a pipeline, in order; empty: there is no room for the model.
 using Partition = std::vector<PlacedStage>;
 
-/// Of (m - 1) times the slowest stage, plus the sum of all, plus the longest reduction: a pipeline of m
+/// Returns (m - 1) times the slowest stage, plus the sum of all, plus the longest reduction: a pipeline of m
 /// micro-batches in which each stage passes them on at once (Narayanan et al. 2021, section 2.2; Zheng et al.
 /// 2022, equation 2), messages between stages left out.
 [[nodiscard]] Int128 cost_of(const PartitionProblem& problem, const Partition& partition);
 
-/// One with a slowest stage that is as fast as possible, by divide_layers(), with kinds of GPU in their
-/// order; empty where none was found.
+/// Returns a partition with a slowest stage that is as fast as possible, by divide_layers(), with kinds of
+/// GPU in their order; empty if none was found.
 [[nodiscard]] Partition balanced_partition(const PartitionProblem& problem);
-/// Whether a partition with such a stage is sure to cost more than `most`.
+/// Returns true if every partition with such a stage costs more than `most`.
 [[nodiscard]] bool costs_more(const PartitionProblem& problem, const StageOption& stage, Int128 most);
 
-/// The cheapest partition, by dynamic programming over stages, layers and GPUs that are left. Of equally
-/// cheap ones always the same.
+/// Returns the cheapest partition, by dynamic programming over stages, layers and GPUs that are left. Among
+/// equally cheap ones it is always the same.
 [[nodiscard]] Partition partition_by_dp(const PartitionProblem& problem);
 
 }  // namespace orrery

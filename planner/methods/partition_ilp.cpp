@@ -23,8 +23,8 @@ struct Column {
   StageOption option;
 };
 
-/// Costs are given to the solver in units in which the best known partition costs so much, or which are
-/// picoseconds where that is less: its tolerances are absolute.
+/// The best known partition costs this in the units of the solver, whose tolerances are absolute; units are
+/// at most a picosecond.
 constexpr double kScale = 1e6;
 
 std::vector<Column> list_columns(const PartitionProblem& problem, Int128 most) {
@@ -142,7 +142,7 @@ class IntegerProgram {
               static_cast<double>(problem_.kinds[kind]));
   }
 
-  /// What bounds it from above.
+  /// Starts from the known partition, which bounds the cost from above.
   void start_from_known() {
     if (known_.empty()) return;
     std::vector<int> places;

@@ -1,4 +1,4 @@
-// The same partition as an integer program, by CBC (Forrest and Lougee-Heimer 2005).
+// Solves the same partition as an integer program, by CBC (Forrest and Lougee-Heimer 2005).
 #pragma once
 
 #include "planner/methods/partition.hpp"
@@ -12,7 +12,7 @@ struct IlpPartition {
       false;  ///< it is proven that none is cheaper, to the solver's tolerance of 10^-9, or that none is
 };
 
-/// Whether this program was built with CBC.
+/// Returns true if this program was built with CBC.
 [[nodiscard]] bool has_integer_solver();
 
 /// Every stage with a run of layers on a kind of GPU is a binary variable, where it has room; the slowest

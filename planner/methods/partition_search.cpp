@@ -110,7 +110,7 @@ class PartitionSearch {
     std::vector<std::string> values;
   };
 
-  /// What the stages of the best point cost by the estimate that they are the best of.
+  /// Notes the cost of the best point's partition by the estimate that it minimises.
   void note_best(const std::vector<std::optional<Trial>>& trials) {
     std::size_t best = trials.size();
     for (std::size_t i = 0; i < trials.size(); ++i)
@@ -125,7 +125,7 @@ class PartitionSearch {
         to_seconds(trial.makespan_ps) / static_cast<double>(steps_)));
   }
 
-  /// Of the points that differ in chosen keys alone.
+  /// Returns true if the point is the first of those that differ only in chosen keys.
   [[nodiscard]] bool is_first(std::uint64_t index) const {
     for (std::size_t key = keys_.size(); key-- > 0;) {
       if (chosen_.has(key) && index % keys_[key].values.size() != 0) return false;

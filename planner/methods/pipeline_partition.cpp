@@ -13,7 +13,7 @@
 namespace orrery {
 namespace {
 
-/// What a stage computes again where it does: what the plan says, or whole layers.
+/// Returns the modules that a stage recomputes if it recomputes at all: those of the plan, or whole layers.
 ModuleSet modules_of(const Experiment& experiment) {
   const bool transformer =
       experiment.model.kind != ModelKind::mlp && experiment.model.kind != ModelKind::convnet;
@@ -35,7 +35,7 @@ std::int64_t nodes_of_stage(const Experiment& experiment) {
   return experiment.plan.stage_ranks() / experiment.cluster.gpus_per_node;
 }
 
-/// Whether stages have whole nodes in a row, of one class, so that any stage may have any class.
+/// Returns true if stages have whole consecutive nodes of one class, so that any stage may have any class.
 bool can_place(const Experiment& experiment) {
   const Cluster& cluster = experiment.cluster;
   const Plan& plan = experiment.plan;
@@ -86,7 +86,7 @@ class PipelinePartition::Implementation {
   }
 
  private:
-  /// Of the plan's own stages, and of all of them.
+  /// Returns the first layer of each stage of the plan, and the number of all layers at the end.
   [[nodiscard]] std::vector<std::int64_t> first_layers() const {
     std::vector<std::int64_t> first{0};
     for (const std::int64_t layers :
@@ -145,8 +145,8 @@ class PipelinePartition::Implementation {
                        *recomputed};
   }
 
-  /// With which the stage has room. Of like layers each that is computed again leaves more room than the one
-  /// before, from the first one on, which needs a workspace.
+  /// Returns the fewest recomputed layers with which the stage fits. Among equal layers each recomputed one
+  /// frees more memory than the one before, from the first one on, which needs a workspace.
   std::optional<std::int64_t> fewest_recomputed(StagePrices& prices, std::size_t stage, std::int64_t from,
                                                 std::int64_t to) const {
     const auto fits = [&](std::int64_t layers) { return prices.has_room(stage, from, to, layers); };
@@ -189,7 +189,7 @@ class PipelinePartition::Implementation {
   std::deque<StagePrices> prices_;  ///< which do not move: per class of GPU, or of the cluster as it is
   std::vector<std::int64_t> first_layers_;
   PartitionProblem problem_;
-  std::optional<Int128> most_;  ///< that the cheapest partition costs: what a balanced one does
+  std::optional<Int128> most_;  ///< an upper bound of the cheapest partition: the cost of a balanced one
 };
 
 PipelinePartition::PipelinePartition(const Experiment& experiment, PartitionChoices choices, Memo& memo)

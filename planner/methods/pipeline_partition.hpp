@@ -1,5 +1,5 @@
-// The partition problem of an experiment, with the simulator's own prices of blocks and its own accounting of
-// memory, and its solutions as experiments.
+// States the partition problem of an experiment, with the simulator's own prices of blocks and its own
+// accounting of memory, and its solutions as experiments.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace orrery {
 
-/// What may be chosen; the rest is as the plan has it.
+/// Says which keys may be chosen; the others stay as the plan has them.
 struct PartitionChoices {
   bool layers = false;  ///< plan.stage_layers
   bool recompute =
@@ -22,8 +22,7 @@ struct PartitionChoices {
 
 class PipelinePartition {
  public:
-  /// Keeps a copy of what it needs. @throws InputError where prices cannot be made, and as
-  /// partition_obstacle()
+  /// Copies its inputs. @throws InputError if prices cannot be made, and as partition_obstacle()
   PipelinePartition(const Experiment& experiment, PartitionChoices choices, Memo& memo);
   ~PipelinePartition();
   PipelinePartition(PipelinePartition&&) noexcept;
@@ -31,7 +30,7 @@ class PipelinePartition {
   [[nodiscard]] const PartitionProblem& problem() const;
   /// The groups of nodes that `partition` puts stages on, in order.
   [[nodiscard]] std::vector<NodeGroup> groups_of(const Partition& partition) const;
-  /// What the plan computes again where a stage does so.
+  /// Returns the modules that the plan recomputes in a stage that does so.
   [[nodiscard]] ModuleSet recomputed() const;
 
  private:
@@ -39,7 +38,7 @@ class PipelinePartition {
   std::unique_ptr<Implementation> self_;
 };
 
-/// Why stages of `experiment` cannot be priced one by one, in words; "" where they can.
+/// Returns why stages of `experiment` cannot be priced one by one, in words; "" if they can.
 [[nodiscard]] std::string partition_obstacle(const Experiment& experiment);
 
 }  // namespace orrery

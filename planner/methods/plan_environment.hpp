@@ -1,5 +1,5 @@
-// The choice of a plan as an episode of reinforcement learning: key after key takes a value. Internal to
-// planner/methods/.
+// Presents the choice of a plan as an episode of reinforcement learning: key after key takes a value.
+// Internal to planner/methods/.
 #pragma once
 
 #include <cstddef>
@@ -20,11 +20,12 @@ class PlanEnvironment {
   /// Begins an episode. Requires left() > 0.
   void reset();
   [[nodiscard]] std::size_t keys() const { return strides_.size(); }
-  /// Per value of the next key, whether some candidate that is left has it beside the values chosen before.
+  /// Returns, per value of the next key, true if a remaining candidate has it beside the values chosen
+  /// before.
   [[nodiscard]] std::vector<bool> mask() const;
   /// Chooses an unmasked value of the next key.
   void take(std::size_t value);
-  /// Where the episode has ended, a number in candidates().
+  /// Returns the number in candidates() at which the episode has ended.
   [[nodiscard]] std::size_t end() const { return first_at(index_); }
 
   void take_out(std::size_t candidate);
@@ -32,7 +33,7 @@ class PlanEnvironment {
 
   [[nodiscard]] std::int64_t left() const { return left_; }
   [[nodiscard]] const std::vector<Candidate>& candidates() const { return candidates_; }
-  /// Per key the number of the value that a point of the space has.
+  /// Returns, per key, the number of the value that a point of the space has.
   [[nodiscard]] std::vector<std::size_t> values_at(std::uint64_t index) const;
 
  private:

@@ -15,7 +15,7 @@
 namespace orrery {
 namespace {
 
-/// Of methods that end with their budget alone.
+/// Budget of methods that end only with their budget.
 constexpr std::uint64_t kUsualSimulations = 500;
 
 constexpr std::array kMethods{
@@ -65,7 +65,7 @@ void refuse_intervals(const SearchMethod& method, const Space& space) {
                   method.name, found->interval->from, found->interval->to, quote(found->key)));
 }
 
-/// Of the points removed by `by`, what is wrong with the first.
+/// Returns the reason of the first point that `by` removed.
 std::string example_of(const Space& space, const std::string& by) {
   constexpr std::uint64_t kMostLooked = 100'000;
   PointReader reader(space);
@@ -78,7 +78,7 @@ std::string example_of(const Space& space, const std::string& by) {
   return "";
 }
 
-/// Says what stands against all points.
+/// Throws the reason why no point is valid.
 [[noreturn]] void refuse_empty(const Space& space, const SearchResult& result) {
   std::string message = fmt::format("no point of {} is valid", result.points);
   if (result.evaluated != result.points)
@@ -91,7 +91,7 @@ std::string example_of(const Space& space, const std::string& by) {
   throw InputError({Diagnostic{space.base().source, 0, 0, "", message}});
 }
 
-/// Plans fit, and what stands against each was found out by simulating it.
+/// Throws if plans fit and simulating each of them failed.
 [[noreturn]] void refuse_all(const Space& space, const SearchResult& result) {
   std::string message = fmt::format("none of {} plans that fit could be simulated", result.refused);
   for (const auto& [why, count] : result.rejected) message += fmt::format("; {} {}", count, why);

@@ -1,5 +1,6 @@
-// Searches for the best point of a space. A method is a file and a row of search_methods(); what it may do is
-// SearchRun: look at points, bound them, simulate them. All that is told of a search is counted there.
+// Searches for the best point of a space. A method is a file and a row of search_methods(), and works through
+// SearchRun: it evaluates points, bounds them, and simulates them. SearchRun counts all that the search
+// reports.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@
 
 namespace orrery {
 
-/// How much a search may do. Nothing: SearchMethod::usual_simulations.
+/// Limits a search. nullopt: SearchMethod::usual_simulations.
 struct Budget {
   std::optional<std::uint64_t> simulations;
   std::optional<double> seconds;  ///< a search that this ends depends on the machine
@@ -34,7 +35,7 @@ struct SearchRequest {
   Objective objective{"step_time_s"};
   Budget budget{};
   std::size_t top = 5;              ///< best points to report
-  std::vector<Objective> pareto{};  ///< what points are weighed by beside the objective; empty: nothing
+  std::vector<Objective> pareto{};  ///< figures that points are weighed by beside the objective; empty: none
   std::vector<Limit> limits{};      ///< plans that do not keep all of them are not found
   std::uint64_t seed = 0;
   unsigned threads = 1;
@@ -50,7 +51,7 @@ struct Trial {
   bool is_within_limits = true;  ///< SearchRequest::limits
   bool is_stable = true;         ///< with the requests that arrive: their queue does not grow
 
-  /// Of the objective and of all that it is weighed by.
+  /// Returns true if the plan has values of the objective and of all figures it is weighed by.
   [[nodiscard]] bool has_values() const;
 };
 
@@ -61,7 +62,7 @@ struct FoundPlan {
   Experiment experiment;  ///< layers of stages and the like may be left to the simulator
 };
 
-/// When a search found a better point than before.
+/// Records when a search found a better point than before.
 struct Improvement {
   std::uint64_t simulated = 0;  ///< so far
   double cost = 0;              ///< Objective::cost()
@@ -82,10 +83,10 @@ struct SearchResult {
   std::uint64_t pruned = 0;      ///< not simulated, since they cannot be among the best
   /// Points removed, by the condition or key that stands against them.
   std::map<std::string, std::uint64_t> removed;
-  /// Losers by what shows that they are none of the best, in words.
+  /// Rejected points by the reason in words.
   std::map<std::string, std::uint64_t> rejected;
   std::vector<Improvement> improvements;
-  std::vector<std::string> notes;  ///< what a method has found out beside points, a sentence each
+  std::vector<std::string> notes;  ///< findings of a method that belong to no point, a sentence each
   std::vector<FoundPlan> best;     ///< at most SearchRequest::top, the best first
   std::vector<FoundPlan> pareto;   ///< those than which none is better in all; by cost
   double seconds = 0;
@@ -94,11 +95,11 @@ struct SearchResult {
 /// Called as simulations are done, one call at a time.
 using SearchProgress = std::function<void(std::size_t done, std::size_t total)>;
 
-/// Without a best point where plans are valid and none fits into memory.
-/// @throws InputError for an unknown method, a space that no point of is valid (which says what removed how
-/// many), a method that cannot search the space, an objective or a figure to weigh it by that no plan has, a
-/// budget too small for one, or plans none of which can be simulated. One among others that can is counted,
-/// and the search goes on.
+/// Searches; there is no best point if plans are valid and none fits into memory.
+/// @throws InputError for an unknown method, a space without a valid point (which says how many points each
+/// reason removed), a method that cannot search the space, an objective or a figure to weigh it by that no
+/// plan has, a budget too small for one, or plans none of which can be simulated. One among others that can
+/// is counted, and the search goes on.
 [[nodiscard]] SearchResult search(const Space& space, const SearchRequest& request,
                                   const SearchProgress& progress = {});
 

@@ -1,4 +1,5 @@
-// What a search ends with: the best plans simulated in full, the Pareto front, and what became of all others.
+// Builds the outcome of a search: the best plans simulated in full, the Pareto front, and the counts of all
+// others.
 #include <algorithm>
 #include <chrono>
 #include <cmath>

@@ -22,7 +22,7 @@ void add_figures(const Figures& more, Figures& all) {
   all.capacity = all.capacity || more.capacity;
 }
 
-/// What all objectives and limits together need.
+/// Returns the figures that all objectives and limits need together.
 Figures figures_for(const SearchRequest& request) {
   Figures all = request.objective.figures();
   for (const Objective& objective : request.pareto) add_figures(objective.figures(), all);
@@ -39,7 +39,7 @@ bool better(const Trial& a, const Trial& b) {
   return std::pair(a.cost, a.index) < std::pair(b.cost, b.index);
 }
 
-/// Calls `work` with each index on several threads; what one of them throws first, by index, is thrown.
+/// Calls `work` with each index on several threads; throws the first exception of any of them, by index.
 template <class Work>
 void for_each_or_throw(std::size_t count, unsigned threads, Work work) {
   std::vector<std::exception_ptr> errors(count);
@@ -102,7 +102,7 @@ std::uint64_t SearchRun::index_of(const std::vector<std::string>& values) {
   return added.first->second;
 }
 
-/// What one thread has found out about its share of the points.
+/// Holds the results of one thread for its share of the points.
 struct SearchRun::Evaluations {
   std::vector<Candidate> candidates;
   std::vector<ContentHash> without_room;
@@ -177,7 +177,7 @@ std::vector<Candidate> SearchRun::evaluate_bounds() {
   return merged(evaluations);
 }
 
-/// Counts what all shares have found; of candidates with one content the first.
+/// Counts the findings of all shares; of candidates with one content it keeps the first.
 std::vector<Candidate> SearchRun::merged(std::vector<Evaluations>& evaluations) {
   std::vector<Candidate> candidates;
   std::unordered_set<ContentHash, ContentHasher> seen;
@@ -198,7 +198,7 @@ std::vector<Candidate> SearchRun::merged(std::vector<Evaluations>& evaluations) 
 /// A point that was read.
 struct SearchRun::Evaluated {
   std::optional<Point> point;
-  std::string removed_by;  ///< of what is no experiment
+  std::string removed_by;  ///< of a point that is no experiment
   Report memory;
   std::optional<Candidate> candidate;  ///< where it was asked for
 
@@ -287,7 +287,7 @@ std::vector<std::optional<Point>> SearchRun::fitting_points(std::span<const std:
   return points;
 }
 
-/// Those not simulated before, each content once, as many as the budget has room for.
+/// Returns the points not simulated before, each content once, as many as the budget allows.
 std::vector<const Point*> SearchRun::new_points(const std::vector<std::optional<Point>>& points) {
   constexpr auto kUnlimited = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t room = request_.budget.simulations.value_or(kUnlimited) - counts_.simulated;

@@ -1,4 +1,4 @@
-// What a search method works with. Internal to planner/methods/.
+// Holds the state that a search method works with. Internal to planner/methods/.
 #pragma once
 
 #include <atomic>
@@ -27,13 +27,13 @@
 
 namespace orrery {
 
-/// What a bound rests on.
+/// Names the calculation behind a bound.
 enum class BoundBy : std::uint8_t { nothing, passes, weights, schedule, run_without_contention };
 
 /// A search tightens a bound in this order, from the quickest way to the slowest.
 enum class Tightening : std::uint8_t { schedule, run_without_contention, none };
 
-/// Why a point cannot be simulated, as only simulating it finds out.
+/// Says why a point cannot be simulated, if only simulating it shows that.
 struct Refusal {
   std::string by;  ///< the key that stands against it
   std::string message;
@@ -60,42 +60,41 @@ class SearchRun {
   [[nodiscard]] const Space& space() const { return space_; }
   [[nodiscard]] const SearchRequest& request() const { return request_; }
 
-  /// Of a point with a value per key of the space; where some are not in it a number above those of its
-  /// points, the same for the same values.
+  /// Returns the index of a point with a value per key of the space. If some values are not in the space, it
+  /// is a number above those of its points, equal for equal values.
   [[nodiscard]] std::uint64_t index_of(const std::vector<std::string>& values);
 
-  /// All points, looked at on all threads: those that fit into memory, each content once, with bounds, by
-  /// index.
+  /// Evaluates all points on all threads: returns those that fit into memory, each content once, with bounds,
+  /// by index.
   [[nodiscard]] std::vector<Candidate> evaluate_bounds();
 
-  /// The same for some points: nothing for those that are no experiments or do not fit, which are counted
-  /// once.
+  /// Evaluates some points. Points that are no experiments or do not fit give nullopt and are counted once.
   [[nodiscard]] std::vector<std::optional<Candidate>> evaluate(std::span<const std::uint64_t> indices);
 
-  /// Simulates on all threads those that the budget has room for, in order; those that are no experiments, do
-  /// not fit or cannot be simulated have no trial and are counted, and so has none beyond the budget. A
+  /// Simulates points on all threads in order, as the budget allows. Points that are no experiments, do not
+  /// fit or cannot be simulated have no trial and are counted; points beyond the budget have none either. A
   /// content is simulated once.
   std::vector<std::optional<Trial>> simulate(std::span<const std::uint64_t> indices);
-  /// The same for points that need not be in the space, with a value per key of it.
+  /// Simulates points that need not be in the space, with a value per key of it.
   std::vector<std::optional<Trial>> simulate(std::span<const std::vector<std::string>> values);
 
-  /// Tightens the bounds of candidates by what is next for each, on all threads.
+  /// Tightens the bounds of candidates by the next kind of bound for each, on all threads.
   void tighten(std::span<Candidate*> candidates);
 
   [[nodiscard]] bool budget_left() const;
 
-  /// No point has a cost below that.
+  /// Sets a cost that no point is below.
   void set_lower_bound(double least_cost) { least_cost_ = least_cost; }
   /// Counts a point that cannot be simulated; the search goes on without it.
   void refuse(const Refusal& refusal);
-  /// What is found out beside points, a sentence.
+  /// Adds a sentence about a finding that belongs to no point.
   void note(std::string sentence) { counts_.notes.push_back(std::move(sentence)); }
   void count_pruned(std::uint64_t points, const std::string& because);
 
   /// The k-th best cost so far; infinite where there are fewer.
   [[nodiscard]] double cost_of(std::size_t k) const;
   [[nodiscard]] const std::vector<Trial>& trials() const { return trials_; }
-  /// Whether a point that was run has no value of the objective, such as money where no rent is known.
+  /// Returns true if a simulated point has no value of the objective, such as cost if no rent is known.
   [[nodiscard]] bool lacks_value() const { return lacks_value_; }
 
   [[nodiscard]] SearchResult finish();
@@ -142,8 +141,9 @@ class SearchRun {
   bool surveyed_ = false;
   std::unordered_set<std::uint64_t> counted_;  ///< indices, beside those of evaluate_bounds()
   std::unordered_set<ContentHash, ContentHasher> contents_;
-  std::unordered_map<ContentHash, std::optional<Trial>, ContentHasher> known_;  ///< none of what was refused
-  std::vector<Trial> trials_;                                                   ///< by cost, then by index
+  std::unordered_map<ContentHash, std::optional<Trial>, ContentHasher>
+      known_;                  ///< no trial for refused points
+  std::vector<Trial> trials_;  ///< by cost, then by index
   struct Refused {
     std::uint64_t points = 0;
     std::string message;  ///< of the first one
@@ -155,8 +155,8 @@ class SearchRun {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-/// Does `work`; what stands against it where it cannot be done: a plan too large to simulate, one whose ranks
-/// wait for each other, or one that ends after simulated time.
+/// Does `work`; returns the reason if it fails: a plan too large to simulate, one whose ranks deadlock, or
+/// one that ends after simulated time.
 template <class Work>
 [[nodiscard]] std::optional<Refusal> refusal_of(Work work) {
   try {

@@ -1,5 +1,5 @@
-// What a stage takes, holds and reduces with a run of layers, of which it computes the first ones again.
-// Internal to planner/methods/.
+// Computes time, memory and gradient reduction of a stage with a run of layers, of which it recomputes the
+// first ones. Internal to planner/methods/.
 #pragma once
 
 #include <cstdint>
@@ -14,23 +14,23 @@
 
 namespace orrery {
 
-/// On the GPUs that a cluster has; the plan divides layers over stages of one chunk each.
+/// Prices stages on the GPUs of a cluster; the plan divides layers over stages of one chunk each.
 class StagePrices {
  public:
   /// @param modules  of layers that are computed again
   StagePrices(const Experiment& experiment, ModuleSet modules, Memo& memo);
 
-  /// Of a micro-batch there and back, as StageTimes has it.
+  /// Returns the time of a micro-batch forward and backward, as StageTimes computes it.
   [[nodiscard]] Picoseconds pass(std::size_t stage, std::int64_t from, std::int64_t to,
                                  std::int64_t recomputed) const;
-  /// What sums and gathers of weights take that nothing hides.
+  /// Returns the exposed time of reductions and gathers of weights.
   [[nodiscard]] Picoseconds reduction(std::size_t stage, std::int64_t from, std::int64_t to);
   [[nodiscard]] bool has_room(std::size_t stage, std::int64_t from, std::int64_t to, std::int64_t recomputed);
-  /// Whether the layers [from, to) are all of one kind.
+  /// Returns true if the layers [from, to) are all of one kind.
   [[nodiscard]] bool alike(std::int64_t from, std::int64_t to) const;
 
  private:
-  /// Of a stage with such a run of layers: equal runs are priced once.
+  /// Identifies a stage with such a run of layers; equal runs are priced once.
   using RunKey = std::tuple<std::size_t, std::uint32_t, std::int64_t>;
 
   [[nodiscard]] Stages divided(std::size_t stage, std::int64_t from, std::int64_t to,

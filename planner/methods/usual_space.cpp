@@ -26,14 +26,14 @@ SpaceKey automatic(std::string key) { return {std::move(key), {}, true}; }
 
 using Values = std::vector<std::string>;
 
-/// Keys one after the other, those first that others depend on: what conditions remove goes early.
+/// Adds keys one after the other, first those that others depend on, so that conditions remove points early.
 class UsualSpace {
  public:
   UsualSpace(const Experiment& experiment, const Json& base)
       : experiment_(experiment), model_(experiment.model), given_(base.value("plan", Json::object())) {}
 
   SpaceDescription described() {
-    vary("data_parallel", {"null"});  // what the other degrees leave
+    vary("data_parallel", {"null"});  // the rest of the GPUs
     if (experiment_.inference) {
       add_degrees();
       add_serving();
@@ -52,7 +52,7 @@ class UsualSpace {
   void vary(const std::string& key, std::vector<std::string> values) {
     space_.keys.push_back({"plan." + key, std::move(values)});
   }
-  /// What a plan has anyway that asks for nothing else.
+  /// Adds a value that every plan of the space has unless the user varies its key.
   void set(const std::string& key, const std::string& value) {
     if (!given_.contains(key)) vary(key, {value});
   }
@@ -84,7 +84,8 @@ class UsualSpace {
     return static_cast<std::int64_t>(odd * std::bit_floor(std::max<std::uint64_t>(sequences / odd, 1)));
   }
 
-  /// Those of one NVLink domain: beyond it tensor ranks meet on NICs in every layer.
+  /// Returns the tensor degrees within one NVLink domain; beyond it tensor ranks communicate over NICs in
+  /// every layer.
   [[nodiscard]] std::vector<std::string> tensor_degrees() const {
     const std::int64_t most = std::max<std::int64_t>(experiment_.cluster.gpus_per_domain(), 1);
     std::vector<std::string> degrees;
@@ -113,7 +114,8 @@ class UsualSpace {
     set("overlap_parameter_gather", "true");
   }
 
-  /// 1F1B, with chunks interleaved; what splits backward passes where the stack or experts are known for it.
+  /// Adds 1F1B, with chunks interleaved, and schedules that split backward passes if the stack or experts are
+  /// known for it.
   void add_schedules() {
     std::vector<std::string> schedules{"interleaved-1f1b"};
     if (experiment_.stack.starts_with("torchtitan")) schedules.emplace_back("zb-v");
@@ -134,7 +136,7 @@ class UsualSpace {
         "\"zb-v\" or plan.virtual_stages == 1 and plan.pipeline_schedule != \"zb-v\"");
   }
 
-  /// Nothing, what is cheap to compute again, and whole layers.
+  /// Returns the choices of recomputation: nothing, modules that are cheap to recompute, and whole layers.
   [[nodiscard]] std::vector<std::string> recomputation() const {
     std::vector<std::string> kinds{"none", "full"};
     if (model_.attention != Attention::flash) kinds.insert(kinds.begin() + 1, "selective");

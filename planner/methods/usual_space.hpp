@@ -1,4 +1,4 @@
-// The space that is searched where none is given.
+// Builds the default space of a search.
 #pragma once
 
 #include <string>
@@ -9,16 +9,16 @@
 
 namespace orrery {
 
-/// Degrees of all dimensions, micro-batches, chunks, recomputation, sharding and the place of replicas, of
-/// what the experiment's model can have. `base` is read for its model.
+/// Returns the default space: degrees of all dimensions, micro-batches, chunks, recomputation, sharding and
+/// the place of replicas, as the experiment's model allows. `base` is read for its model.
 [[nodiscard]] SpaceDescription usual_space(const BaseExperiment& base, const Catalog& catalog,
                                            const Menus& menus);
 
-/// What a usual space leaves as it is, a sentence; "" where it is nothing.
+/// Returns a sentence on the keys that a default space does not vary; "" if there are none.
 [[nodiscard]] std::string not_varied(const Space& space);
 
-/// What a search is for where nobody says: step_time_s; of what serves requests tokens_per_s_per_gpu, or
-/// where they arrive at a rate, which all plans that keep up serve alike, end_to_end_s.
+/// Returns the default objective of a search: step_time_s; when requests are served tokens_per_s_per_gpu, or
+/// end_to_end_s if they arrive at a rate, because all plans that keep up have equal throughput.
 [[nodiscard]] std::string_view usual_objective(const Space& space);
 
 /// Adds the limits of the experiment itself (`inference.slo`), which plans keep, but where the search is for

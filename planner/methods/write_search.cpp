@@ -48,13 +48,14 @@ class SearchText {
   }
 
  private:
-  /// What a plan has for a key: "-" where the key does nothing beside the others.
+  /// Returns a plan's value of a key; "-" if the key has no effect beside the others.
   [[nodiscard]] static std::string value_of(const FoundPlan& plan, std::size_t k) {
     const std::string& value = plan.trial.values[k];
     return value.empty() ? "-" : value;
   }
 
-  /// Keys whose values differ among `plans`, or those that all have in common and that are not left out.
+  /// Returns the keys whose values differ among `plans`, or those with one value for all that are not left
+  /// out.
   [[nodiscard]] std::vector<std::size_t> keys_of(const std::vector<FoundPlan>& plans, bool differ) const {
     std::vector<std::size_t> keys;
     for (std::size_t k = 0; k < space_.keys().size(); ++k) {

@@ -1,4 +1,4 @@
-// What a search has found, as text, as JSON and as a page.
+// Writes the result of a search as text, as JSON and as a page.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace orrery {
 
-/// For a terminal: the best points, what became of the others, and why the best one is better than the next.
+/// Returns text for a terminal: the best points, the counts of the others, and why the best one is better
+/// than the next.
 [[nodiscard]] std::string search_text(const SearchResult& result, const Space& space,
                                       const SearchRequest& request);
 
@@ -17,7 +18,7 @@ namespace orrery {
 [[nodiscard]] std::string search_json(const SearchResult& result, const Space& space,
                                       const SearchRequest& request);
 
-/// A page of HTML: the plans found, why the first is better than another, what became of the rest.
+/// Writes a page of HTML: the plans found, why the first is better than another, and the counts of the rest.
 void write_search_page(const SearchResult& result, const Space& space, const SearchRequest& request,
                        const Sink& sink);
 

@@ -43,7 +43,7 @@ class BoxObjective {
   }
 
  private:
-  /// Infinite for what is no experiment or does not fit.
+  /// Returns the cost; infinity for a point that is no experiment or does not fit.
   double cost(const std::vector<double>& shares) {
     if (!run_.budget_left()) throw nlopt::forced_stop();
     Genome genome(run_.space().keys().size(), 0);

@@ -57,7 +57,7 @@ Values expert_degrees(const Experiment& e) {
   return divisors_that(std::max<std::int64_t>(e.model.experts, 1),
                        [&](std::int64_t d) { return e.plan.gpus() % d == 0; });
 }
-/// Powers of two, up to what schedulers of serving engines take by default.
+/// Returns powers of two, up to the default limit of serving engines' schedulers.
 Values requests_in_flight(const Experiment&) {
   constexpr std::int64_t kMost = 512;
   Values values;
@@ -103,7 +103,7 @@ Values rank_orders(const Experiment& e) {
   return orders;
 }
 
-/// Those of the experiment and narrower ones that its GPU computes in.
+/// Returns the precision of the experiment and the narrower ones that its GPU computes in.
 Values precisions(const Experiment& e) {
   Values values{std::string(kPrecisionNames[static_cast<std::size_t>(e.plan.precision)])};
   for (std::size_t i = 0; i < kPrecisionNames.size(); ++i) {
@@ -136,7 +136,7 @@ constexpr std::array<AutomaticRow, 13> kAutomatic{{
     {"inference.disaggregated", divided_replicas},
 }};
 
-/// The schema of a part of what another one describes; null where there is none.
+/// Returns the schema of a member of a described object; null if there is none.
 nlohmann::json part_of(const nlohmann::json& schema, const std::string& name) {
   if (schema.contains("properties") && schema["properties"].contains(name)) return schema["properties"][name];
   const bool is_index = name.find_first_not_of("0123456789") == std::string::npos;
@@ -147,7 +147,7 @@ nlohmann::json part_of(const nlohmann::json& schema, const std::string& name) {
   return {};
 }
 
-/// What the schema says of a key; null where it is unknown.
+/// Returns the schema of a key; null for an unknown key.
 nlohmann::json schema_of(std::string_view key, const Menus& menus) {
   nlohmann::json at = nlohmann::json::parse(json_schema("experiment", menus));
   for (std::size_t begin = 0; begin <= key.size();) {
@@ -173,7 +173,7 @@ Values values_in(const nlohmann::json& schema) {
   return values;
 }
 
-/// Of all that the key may be.
+/// Returns all types that the key may have.
 Values types_in(const nlohmann::json& schema) {
   Values types;
   if (schema.contains("type"))

@@ -1,4 +1,4 @@
-// The values of a key for which a space says `auto`: all that may fit the experiment.
+// Finds the values of a key for which a space says `auto`: all that may fit the experiment.
 #pragma once
 
 #include <string>
@@ -9,13 +9,14 @@
 
 namespace orrery {
 
-/// Of a degree the divisors of what it divides, of a choice all names, of a flag both, of a narrow range all
-/// integers. Whether they fit together the reader says of each point.
+/// Returns the values to try for a key: the divisors for a degree, all names for a choice, both for a flag,
+/// all integers for a narrow range. The reader decides for each point if they fit together.
 /// @throws InputError for a key that has too many values to try them all.
 [[nodiscard]] std::vector<std::string> automatic_values(const std::string& key, const Experiment& experiment,
                                                         const Menus& menus);
 
-/// Of a key for which a space gives an interval. @throws InputError for one that takes no numbers.
+/// Returns true if a key for which a space gives an interval takes integers only. @throws InputError for one
+/// that takes no numbers.
 [[nodiscard]] bool takes_integers_only(const std::string& key, const Menus& menus);
 
 }  // namespace orrery

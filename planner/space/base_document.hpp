@@ -1,4 +1,4 @@
-// The document of the experiment that points are variants of. Internal to planner/space/.
+// Reads the document of the experiment that points are variants of. Internal to planner/space/.
 #pragma once
 
 #include <string_view>
@@ -8,8 +8,8 @@
 
 namespace orrery {
 
-/// With its own overrides. @throws InputError for what is no JSON or YAML, or an override that cannot be
-/// applied.
+/// Returns the document with its own overrides. @throws InputError for a text that is no JSON or YAML, or an
+/// override that cannot be applied.
 [[nodiscard]] Json base_document(const BaseExperiment& base);
 
 /// The value at a dotted key, or null.

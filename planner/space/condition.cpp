@@ -222,7 +222,7 @@ class ConditionReader {
     return {Step::key, begin, {}, index};
   }
 
-  /// Counts what stands inside of what, so that no text makes the stack overflow.
+  /// Counts the nesting, so that no text overflows the stack.
   class Depth {
    public:
     explicit Depth(ConditionReader& reader) : reader_(reader) {

@@ -1,4 +1,4 @@
-// A condition between the keys of a space, such as
+// Evaluates a condition between the keys of a space, such as
 //   plan.tensor_parallel * plan.pipeline_parallel <= 64 and plan.recompute != "none"
 // From weak to strong: or; and; not; == != < <= > >= and `in [a, b]`; + -; * / %; a minus sign; brackets.
 // Names are dotted keys; texts stand in single or double quotes, and are only compared by == != and in.
@@ -16,7 +16,7 @@ namespace orrery {
 /// A value as conditions see it; a list or an object is nothing.
 using ConditionValue = std::variant<std::monostate, double, bool, std::string>;
 
-/// Why a text is no condition, or cannot be told for some values.
+/// Says why a text is no condition, or cannot be evaluated for some values.
 struct ConditionError {
   std::size_t at = 0;  ///< byte of the text
   std::string message;

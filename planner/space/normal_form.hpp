@@ -6,12 +6,12 @@
 
 namespace orrery {
 
-/// `experiment` with what changes nothing beside its other values set to one value: orders of ranks that
-/// place all ranks alike, sharding over a single copy, a schedule of chunks with one chunk. Names are left
-/// out.
+/// Returns `experiment` with one value for all settings that are equivalent beside its other values: orders
+/// of ranks that place all ranks alike, sharding over a single copy, a schedule of chunks with one chunk.
+/// Names are left out.
 [[nodiscard]] Experiment normal_form(Experiment experiment);
 
-/// Of the normal form.
+/// Hashes the normal form.
 [[nodiscard]] ContentHash content_of_normal_form(const Experiment& experiment);
 
 }  // namespace orrery

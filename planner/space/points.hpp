@@ -1,4 +1,4 @@
-// The points of a space, one by one: an experiment, or why there is none.
+// Reads the points of a space, one by one: an experiment, or the reason why there is none.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ class PointReader {
   /// @throws InputError for a condition that cannot be told, such as a text compared with a number; and where
   /// the experiment itself is no text of JSON or YAML.
   [[nodiscard]] PointOrRemoval read(std::uint64_t index);
-  /// The same for a value per key of the space, in it or not, as an override has them; the index is the
+  /// Reads a point from a value per key of the space, in it or not, written as an override; its index is the
   /// number of points.
   [[nodiscard]] PointOrRemoval read(const std::vector<std::string>& values);
 

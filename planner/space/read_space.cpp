@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-/// Reads one description; keeps what is wrong with it, by pointer.
+/// Reads one description; collects its errors, by pointer.
 class SpaceReader {
  public:
   SpaceReader(std::string_view text, const std::string& source)

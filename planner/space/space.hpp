@@ -1,5 +1,5 @@
-// A space of experiments: an experiment, keys with the values that each may take, and conditions between
-// them. Its points are the product of the values; a description of one is a JSON or YAML object:
+// Defines a space of experiments: an experiment, keys with the values that each may take, and conditions
+// between them. Its points are the product of the values; a description of one is a JSON or YAML object:
 //   {"experiment": "gpt3.json", "plan.tensor_parallel": [1, 2, 4, 8], "plan.micro_batch_size": "1..16*2",
 //    "plan.recompute": "auto", "where": ["plan.tensor_parallel * plan.micro_batch_size <= 32"]}
 #pragma once
@@ -17,7 +17,7 @@
 
 namespace orrery {
 
-/// More points than anybody walks through.
+/// Limit on the points of a space.
 inline constexpr std::uint64_t kMostPoints = 100'000'000;
 
 /// The experiment that the points of a space are variants of.
@@ -27,12 +27,12 @@ struct BaseExperiment {
   std::vector<std::string> overrides{};  ///< KEY=VALUE for every point
 };
 
-/// Of model and cluster as the base has them, with its plan or, where that does not fit, the simplest one.
+/// Returns the base's model and cluster with its plan or, if that does not fit, the simplest one.
 /// @throws InputError with what is wrong beside the plan.
 [[nodiscard]] Experiment experiment_of_any_plan(const BaseExperiment& base, const Catalog& catalog,
                                                 const Menus& menus);
 
-/// What a description says, without its experiment.
+/// Holds the content of a description without its experiment.
 struct SpaceDescription {
   std::vector<SpaceKey> keys;  ///< a value written in JSON is text of JSON
   std::vector<Condition> conditions;
@@ -40,14 +40,14 @@ struct SpaceDescription {
   std::string experiment_text;  ///< of one written out; "" without
 };
 
-/// @param source  names the text in problems; its folder is where a relative file of an experiment lies
-/// @throws InputError with all that is wrong: file, line, column, what was found and is allowed.
+/// @param source  names the text in problems; relative files of an experiment lie in its folder
+/// @throws InputError with all errors: file, line, column, the value found and those allowed.
 [[nodiscard]] SpaceDescription read_space(std::string_view text, const std::string& source);
 
-/// Whether keys may take all numbers of an interval: a space of such has points that no index counts.
+/// Says if keys may range over an interval of numbers. The points of such a space have no index.
 enum class Intervals : std::uint8_t { refused, allowed };
 
-/// One whose keys all have values.
+/// Holds a space whose keys all have values.
 class Space {
  public:
   /// Finds the values of automatic keys. @throws InputError for a key that has none, an interval that is not
@@ -56,9 +56,9 @@ class Space {
   Space(SpaceDescription description, BaseExperiment base, Catalog catalog, Menus menus,
         Intervals intervals = Intervals::refused);
 
-  /// Of the product of all values, where an interval has its lower end alone.
+  /// Returns the size of the product of all values; an interval counts only with its lower end.
   [[nodiscard]] std::uint64_t size() const { return size_; }
-  /// Whether a key is an interval.
+  /// Returns true if a key is an interval.
   [[nodiscard]] bool continuous() const;
   [[nodiscard]] const std::vector<SpaceKey>& keys() const { return keys_; }
   [[nodiscard]] const std::vector<Condition>& conditions() const { return conditions_; }

@@ -1,4 +1,4 @@
-// A key of a space of experiments and the values that it takes, and the product of several of them.
+// Defines a key of a space of experiments and the values that it takes, and the product of several of them.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace orrery {
 
-/// All numbers from one to another.
+/// Describes all numbers from one to another.
 struct Interval {
   double from = 0;
   double to = 0;
@@ -37,15 +37,15 @@ struct SpaceKey {
 /// range without an end, or an interval that is none or stands beside other values.
 [[nodiscard]] SpaceKey parse_values(const std::string& key, std::string_view values, const std::string& what);
 
-/// The same for KEY=V1,V2,... of the command line's option --vary.
+/// Reads KEY=V1,V2,... of the command line's option --vary.
 [[nodiscard]] SpaceKey parse_space_key(std::string_view text);
 
 /// Number of combinations of all values; 1 without keys. @throws InputError above `most`, where a key is
 /// there twice, or has no values since it is automatic or an interval.
 [[nodiscard]] std::size_t count_combinations(const std::vector<SpaceKey>& keys, std::size_t most);
 
-/// Clears the values of keys that do nothing beside the others, as `diagnostics` say. Whether there were any,
-/// and nothing else is wrong.
+/// Clears the values of keys that have no effect beside the others, as `diagnostics` say. Returns true if
+/// there were any and no other errors.
 [[nodiscard]] bool drop_idle(const std::vector<Diagnostic>& diagnostics, const std::vector<SpaceKey>& keys,
                              std::vector<std::string>& values);
 

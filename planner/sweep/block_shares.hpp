@@ -9,9 +9,9 @@
 
 namespace orrery {
 
-/// Neighbours have much in common that only one thread should make, and that the others find there later: so
-/// threads begin far from each other, and whoever has nothing left takes the latter half of what is left of
-/// the largest share.
+/// Divides blocks among threads. Neighbouring points share much that only one thread should make, and that
+/// the others find later: threads thus begin far from each other, and a thread that has finished takes the
+/// latter half of the largest remaining share.
 class BlockShares {
  public:
   BlockShares(std::uint64_t blocks, unsigned threads) {

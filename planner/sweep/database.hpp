@@ -1,4 +1,4 @@
-// A file of SQLite, as far as results need it. Internal to sweep/.
+// Wraps SQLite as far as results need it. Internal to sweep/.
 #pragma once
 
 #include <chrono>
@@ -38,7 +38,7 @@ class Statement {
   [[nodiscard]] double number(int column) const;
   [[nodiscard]] std::string text(int column) const;
   [[nodiscard]] ContentHash content(int column) const;
-  /// Of the type that the value has.
+  /// Returns the value with its own type.
   [[nodiscard]] ResultScalar scalar(int column) const;
 
  private:
@@ -59,8 +59,8 @@ class DatabaseLocked : public RunError {
   using RunError::RunError;
 };
 
-/// One thread at a time. Every failure throws RunError, or InputError where the file itself is wrong, in one
-/// line with its name.
+/// Wraps SQLite for one thread at a time. Every failure throws RunError, or InputError if the file itself is
+/// wrong, in one line with its name.
 class Database {
  public:
   enum class Access : std::uint8_t { read, write };
@@ -77,7 +77,7 @@ class Database {
   [[nodiscard]] std::int64_t number(std::string_view sql) const;
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  /// Throws what `status`, which SQLite gave, means for the file.
+  /// Throws the error that SQLite's `status` stands for.
   [[noreturn]] void fail(int status) const;
 
  private:
@@ -88,8 +88,7 @@ class Database {
   sqlite3* connection_ = nullptr;
 };
 
-/// All or nothing of what is done while it lives, up to commit(). Others may read meanwhile, and wait to
-/// write.
+/// Makes all changes of its lifetime atomic, up to commit(). Others may read meanwhile, and wait to write.
 class Transaction {
  public:
   explicit Transaction(Database& database);

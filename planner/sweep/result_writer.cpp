@@ -40,8 +40,8 @@ void ResultWriter::finish() {
   if (error_) std::rethrow_exception(error_);
 }
 
-/// A transaction for what comes within a while: a commit of its own for every point would take longer than
-/// many points do. The first to come waits at most that long.
+/// Collects results in a transaction for a while: a commit for every point would take longer than many points
+/// do. The first result waits at most that long.
 void ResultWriter::work(const std::stop_token& end) {
   constexpr std::chrono::milliseconds kBetween{300};
   std::unique_lock lock(mutex_);
@@ -63,7 +63,7 @@ void ResultWriter::work(const std::stop_token& end) {
   }
 }
 
-/// And learns what other processes have found meanwhile.
+/// Writes a batch, and reads the results of other processes.
 void ResultWriter::write(const Batch& batch) {
   file_.insert(batch.points, batch.removed);
   const std::vector<ContentHash> found = file_.new_contents();

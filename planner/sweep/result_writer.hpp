@@ -1,4 +1,4 @@
-// Puts what several threads find into a file of results, in a thread of its own. Internal to sweep/.
+// Writes the results of several threads into a file of results, in a thread of its own. Internal to sweep/.
 #pragma once
 
 #include <condition_variable>
@@ -15,16 +15,17 @@ namespace orrery {
 
 class ResultWriter {
  public:
-  /// Nobody else uses `file` meanwhile.
+  /// No other code may use `file` meanwhile.
   explicit ResultWriter(ResultsFile& file);
 
-  /// Whether the point is the first of its content, in the file and here: whoever asks first simulates it.
+  /// Returns true if the point is the first of its content, in the file and in this process; the first caller
+  /// simulates it.
   bool claim(const ContentHash& content);
   void add(SweptPoint point);
   void add(std::vector<RemovedPoints> removed);
-  /// Whether nothing can be written any more.
+  /// Returns true if writing has failed and nothing more can be written.
   [[nodiscard]] bool failed();
-  /// Waits until all is written. @throws what went wrong.
+  /// Waits until all is written. @throws the first error of the writer
   void finish();
 
  private:
@@ -42,7 +43,7 @@ class ResultWriter {
   Batch waiting_;
   std::unordered_set<ContentHash, ContentHasher> claimed_;
   std::exception_ptr error_;
-  std::jthread thread_;  ///< ends before what it uses
+  std::jthread thread_;  ///< ends before the members it uses
 };
 
 }  // namespace orrery

@@ -1,4 +1,4 @@
-// The columns of a file of results: which there are, and what is put into them.
+// Manages the columns of a file of results, and their values.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -124,7 +124,7 @@ void ResultsFile::prepare_inserts() {
       "INSERT INTO points (sweep, point, content{}) VALUES ({}) ON CONFLICT (sweep, point) DO UPDATE SET "
       "content = excluded.content{} WHERE content <> excluded.content",
       listed(space_keys_), parameters(3 + space_keys_.size()), renewed(space_keys_)));
-  // What another process has found meanwhile is the same, unless it knows fewer keys.
+  // Another process's result of the same content is equal, unless it knows fewer keys.
   insert_result_ = database_.prepare(fmt::format(
       "INSERT INTO results (content, version, generation, state, reason{}) VALUES ({}) ON CONFLICT (content, "
       "version) DO UPDATE SET generation = excluded.generation, state = excluded.state, reason = "
@@ -189,7 +189,7 @@ void ResultsFile::insert_result(const SweptPoint& point) {
   insert_result_->run();
 }
 
-/// Adds to what other processes have met.
+/// Merges the kinds of columns into those that other processes have met.
 void ResultsFile::widen_kinds(const std::vector<ColumnKind>& met) {
   if (met == kinds_) return;
   const std::vector<Column> there = columns_of(database_, kOfResult);

@@ -10,7 +10,7 @@
 namespace orrery {
 namespace {
 
-/// A journal in which what is new lies before it gets into the file: who is killed loses nothing that was
+/// Sets a journal that takes new data before it gets into the file: a killed process loses nothing that was
 /// committed, readers never wait, and a commit does not wait for the disk.
 void keep_journal_ahead(Database& database, std::chrono::milliseconds wait) {
   constexpr std::chrono::milliseconds kBetween{10};
@@ -24,8 +24,8 @@ void keep_journal_ahead(Database& database, std::chrono::milliseconds wait) {
       std::this_thread::sleep_for(kBetween);
     }
   }
-  // The system keeps what was written whatever becomes of the process; a power cut may take the last
-  // commits, and leaves the file whole.
+  // The system keeps written data even if the process dies; a power cut may take the last commits, and leaves
+  // the file whole.
   database.run("PRAGMA synchronous = NORMAL");
 }
 

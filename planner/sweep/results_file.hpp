@@ -1,7 +1,7 @@
-// The file of results of sweeps, an SQLite database, from the side of those who write it. Tables:
+// Writes the file of results of sweeps, an SQLite database. Tables:
 //   sweeps   a space, its experiment and the version of the program that walks through it
 //   points   the points of a sweep that are experiments: their values, and the content of the experiment
-//   results  by content and version: what became of it, and a column per key of the result
+//   results  by content and version: its outcome, and a column per key of the result
 //   removed  how many points no experiment, by the condition or key that stands against them
 //   columns  the columns named by keys: whose, and which type their values have
 // and the view plans: points with their results.
@@ -53,7 +53,7 @@ struct RemovedPoints {
   std::uint64_t points = 0;
 };
 
-/// One thread at a time; several processes may have the file open.
+/// Writes a results file from one thread at a time; several processes may have the file open.
 class ResultsFile {
  public:
   static constexpr std::chrono::milliseconds kLockWait{10'000};
@@ -66,20 +66,20 @@ class ResultsFile {
   /// Begins the sweep of `space`, or goes on with it. `keys` of the result are to be known of every point.
   void begin(const Space& space, std::span<const std::string> keys);
   [[nodiscard]] std::int64_t sweep() const { return sweep_; }
-  /// Those of begin(), and those that results in the file have beside them.
+  /// Returns the keys of begin(), and further ones that results in the file have.
   [[nodiscard]] const std::vector<std::string>& keys() const { return keys_; }
 
-  /// The contents that this version has results of, and that were not told before: at first all, later what
-  /// other processes, and insert(), have added.
+  /// Returns the contents with results of this version that were not returned before: at first all, later
+  /// those that other processes, and insert(), have added.
   [[nodiscard]] std::vector<ContentHash> new_contents();
 
-  /// Adds all of them or, where that fails, none. What is known already stays as it is.
+  /// Adds all of them or, on failure, none. Known results stay as they are.
   void insert(std::span<const SweptPoint> points, std::span<const RemovedPoints> removed = {});
 
   /// Puts all into the one file, unless others have it open too.
   void finish() noexcept;
 
-  /// For those that read it.
+  /// Returns the database for readers.
   [[nodiscard]] const Database& database() const { return database_; }
 
  private:
@@ -105,7 +105,8 @@ class ResultsFile {
   std::optional<Statement> insert_removed_;
 };
 
-/// Number of neighbouring points that are handed out together; the same for all who sweep a space.
+/// Number of neighbouring points that are handed out together; all processes that sweep a space must use the
+/// same.
 [[nodiscard]] std::uint64_t points_per_block(const Space& space);
 
 }  // namespace orrery

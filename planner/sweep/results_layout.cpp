@@ -10,9 +10,9 @@
 namespace orrery {
 namespace {
 
-/// "Orry", in the header of the file: what SQLite calls the application's id.
+/// The application id of SQLite in the header of the file, "Orry".
 constexpr std::int64_t kApplication = 0x4f727279;
-/// Of the tables; a file of another layout is left alone.
+/// Version of the tables; a file of another layout is not touched.
 constexpr std::int64_t kLayout = 1;
 
 constexpr std::array kTables{

@@ -1,4 +1,4 @@
-// What makes a database a file of results: its marks and tables. Internal to sweep/.
+// Defines the marks and tables of a results file. Internal to sweep/.
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@
 
 namespace orrery {
 
-/// `path`, once the file's header was looked at without SQLite, which might go on with what a process has
-/// left undone there. A file that is not there yet, or empty, is as good. @throws InputError for any other
-/// file.
+/// Returns `path` after a look at the file's header without SQLite, which might complete the unfinished work
+/// of another process there. A file that does not exist yet, or is empty, is accepted. @throws InputError for
+/// any other file.
 [[nodiscard]] const std::string& checked_results_file(const std::string& path);
 
-/// Makes the tables where there are none.
+/// Makes the tables if there are none.
 void make_results_tables(Database& database);
 
 /// @throws InputError for tables of another layout, and for a file that cannot be read as a whole.

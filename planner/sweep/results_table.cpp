@@ -25,7 +25,7 @@ const std::string& readable(const std::string& path) {
   throw InputError({Diagnostic{path, 0, 0, "", std::generic_category().message(errno)}});
 }
 
-/// Whether `a` is better in one and as good in all.
+/// Returns true if `a` is better in one figure and as good in all others.
 bool dominates(const std::vector<double>& a, const std::vector<double>& b) {
   bool better = false;
   for (std::size_t k = 0; k < a.size(); ++k) {
@@ -41,8 +41,8 @@ struct Candidate {
   std::vector<double> costs;
 };
 
-/// In order of the first cost, so that nobody is dominated by one behind it, but for equal first costs, which
-/// the others put in order.
+/// Returns the undominated points. They are in order of the first cost, so that no later one dominates an
+/// earlier one, except for equal first costs, which the others put in order.
 std::vector<std::uint64_t> undominated(std::vector<Candidate> candidates) {
   std::ranges::sort(candidates, {}, [](const Candidate& c) { return std::tie(c.costs, c.point); });
   std::vector<const Candidate*> front;
@@ -78,7 +78,7 @@ void ResultsTable::add_columns() {
   Statement rows = database_.prepare("SELECT part, name, kind FROM columns ORDER BY part DESC, id");
   while (rows.step()) {
     ResultsColumn column{rows.text(1), column_kind(rows.text(2)), rows.text(0) == "space"};
-    // What the plan was asked for stands for what it was run with.
+    // The value that the plan was asked for takes precedence over the one that it ran with.
     if (std::ranges::find(columns_, column.name, &ResultsColumn::name) == columns_.end())
       columns_.push_back(std::move(column));
   }
@@ -114,7 +114,8 @@ std::string ResultsTable::checked(const std::string& key) const {
                                            quote(key), hint(key, known))}});
 }
 
-/// A choice by what no point has, such as money where no rent is known, would be empty without a word.
+/// Throws if no point has the figure, such as cost if no rent is known, since a choice by it would silently
+/// be empty.
 void ResultsTable::require_figure(const std::string& key, const SweepSummary& summary) const {
   if (summary.feasible == 0 || has_figure(key)) return;
   throw InputError({Diagnostic{database_.path(), 0, 0, "",

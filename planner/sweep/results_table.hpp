@@ -1,4 +1,4 @@
-// A file of results from the side of those who read it: the points of a sweep with their results, as a table.
+// Reads a file of results: the points of a sweep with their results, as a table.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@ struct ResultsColumn {
   bool of_space = false;
 };
 
-/// What is made small, or large, in a choice of points.
+/// Names a figure that a choice of points minimises or maximises.
 struct Aim {
   std::string key;
   bool most = false;
@@ -31,7 +31,7 @@ struct Aim {
 /// Reads KEY, min:KEY or max:KEY. Without either more is better where it is of KEY: more_is_better().
 [[nodiscard]] Aim parse_aim(std::string_view text);
 
-/// As it is at one moment, whoever writes it meanwhile. One thread at a time.
+/// Shows a sweep as it is at one moment, even if other processes write to it meanwhile. One thread at a time.
 class ResultsTable {
  public:
   /// @param sweep  its id, 0: the latest. @throws as ResultsFile, also where there is no such file or sweep.
@@ -41,9 +41,9 @@ class ResultsTable {
   /// point, state, reason, the keys of the space, those of the result.
   [[nodiscard]] const std::vector<ResultsColumn>& columns() const { return columns_; }
   [[nodiscard]] SweepSummary summary() const;
-  /// Whether a feasible point has a number of the key.
+  /// Returns true if any feasible point has a number for the key.
   [[nodiscard]] bool has_figure(std::string_view key) const;
-  /// What points are told apart by where nobody says: step_time_s, or tokens_per_s_per_gpu where requests are
+  /// Returns the default figure to compare points by: step_time_s, or tokens_per_s_per_gpu if requests are
   /// served.
   [[nodiscard]] std::string usual_figure() const;
 
@@ -55,10 +55,10 @@ class ResultsTable {
   [[nodiscard]] std::vector<std::uint64_t> pareto(std::span<const Aim> aims) const;
 
   using Row = std::vector<ResultScalar>;  ///< per column
-  /// All rows, or those of some points in their order.
+  /// Reads all rows, or those of some points in their order.
   void read(const std::optional<std::vector<std::uint64_t>>& points,
             const std::function<void(const Row& row)>& use) const;
-  /// The same of one column.
+  /// Reads one column.
   void read_column(std::size_t column, const std::optional<std::vector<std::uint64_t>>& points,
                    const std::function<void(const ResultScalar& value)>& use) const;
 
@@ -82,12 +82,12 @@ enum class ExportFormat : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 3> kExportFormatNames{"csv", "jsonl", "columns"};
 
-/// All points of the sweep that are experiments, or those named.
+/// Exports all points of the sweep that are experiments, or those named.
 void export_results(const ResultsTable& table, ExportFormat format,
                     const std::optional<std::vector<std::uint64_t>>& points, const Sink& sink);
 
-/// A page of HTML: any figure of the points against any other, and each point whole. Of more points than a
-/// browser draws those with the shortest steps.
+/// Writes a page of HTML: any figure of the points against any other, and each point whole. If there are more
+/// points than a browser draws, those with the shortest steps are taken.
 void write_sweep_page(const ResultsTable& table, const std::string& file, const Sink& sink);
 
 }  // namespace orrery

@@ -1,4 +1,4 @@
-// A space as text: for the file of its results, and for other processes.
+// Writes a space as text, for the file of its results, and for other processes.
 #pragma once
 
 #include <string>

@@ -137,7 +137,7 @@ std::string removed_in_words(const SweepSummary& summary) {
   return text;
 }
 
-/// Of a sweep without results, why its points fail, the reason of most first.
+/// Says why the points of a sweep without results fail, the most frequent reason first.
 std::string faults_in_words(const Database& database, std::int64_t sweep) {
   Statement rows = database.prepare(
       "SELECT r.reason, count(*) FROM points p JOIN sweeps s ON s.id = p.sweep JOIN results r ON r.content = "

@@ -1,5 +1,5 @@
-// All points of a space, simulated into a file of results. Used by the command line and the Python module;
-// whoever computes results elsewhere puts them into a ResultsFile.
+// Simulates all points of a space into a file of results. Used by the command line and the Python module;
+// programs that compute results elsewhere put them into a ResultsFile.
 #pragma once
 
 #include <atomic>
@@ -59,7 +59,7 @@ struct SweepOptions {
   Shard shard{};
   std::vector<std::string> keys{};  ///< of the result to keep; empty: default_sweep_keys()
   SweepProgress progress{};
-  std::function<void()> begin_thread{};     ///< what a thread made for the sweep does first
+  std::function<void()> begin_thread{};     ///< called first in each thread of the sweep
   const std::atomic<bool>* stop = nullptr;  ///< where true, no point is begun any more
   std::chrono::milliseconds lock_wait = ResultsFile::kLockWait;
 };
@@ -69,7 +69,7 @@ struct Removed {
   std::string message;  ///< of one of them; "" for a condition
 };
 
-/// What a file has of a sweep. Points that are equal to others count as points.
+/// Counts what a file has of a sweep. Points that are equal to others count as points.
 struct SweepSummary {
   std::int64_t sweep = 0;    ///< its id in the file
   std::uint64_t points = 0;  ///< of the space
@@ -87,18 +87,19 @@ struct SweepSummary {
 /// Every key of the result that is a scalar and no matter of the machine or of the experiment's name.
 [[nodiscard]] std::vector<std::string> default_sweep_keys();
 
-/// What becomes of a point, with the figures of ResultSelection(ResultsFile::keys()). Safe to call from
+/// Simulates a point; the figures are those of ResultSelection(ResultsFile::keys()). Safe to call from
 /// several threads.
 [[nodiscard]] PointResult simulate_point(const Experiment& experiment, const ResultSelection& keys,
                                          Simulator& simulator);
 
-/// Simulates what the file does not have yet. What is finished is in the file within half a second, and stays
-/// there whatever happens to the process. The file does not depend on the number of threads but for the order
-/// of rows. @throws InputError for a space that has no valid point (which says what removed how many) or none
-/// that can be simulated (which says why), or no such key of the result; as ResultsFile.
+/// Simulates the points that the file does not have yet. A finished point is in the file within half a
+/// second, and stays there even if the process dies. The file does not depend on the number of threads but
+/// for the order of rows. @throws InputError for a space that has no valid point (which says how many points
+/// each reason removed) or none that can be simulated (which says why), or no such key of the result; as
+/// ResultsFile.
 [[nodiscard]] SweepSummary sweep(const Space& space, const SweepOptions& options, Simulator& simulator);
 
-/// @throws InputError where a sweep is done and no point of it has a result: what is wrong with them.
+/// @throws InputError with the errors of the points if a sweep is done and no point of it has a result.
 void refuse_without_results(const Space& space, const Database& database, const SweepSummary& summary);
 
 /// @throws as ResultsFile, and InputError where the file has no sweep of that id; 0: the latest.

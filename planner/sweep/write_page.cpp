@@ -15,7 +15,7 @@ namespace {
 
 using SweepPageJson = nlohmann::ordered_json;
 
-/// Most points of a page: what browsers draw and sort at once, in a file of some 40 MB.
+/// Most points of a page: browsers draw and sort this many at once, in a file of some 40 MB.
 constexpr std::uint64_t kMostPagePoints = 50'000;
 
 std::string text_of(const ResultScalar& value) {

@@ -1,4 +1,4 @@
-// The parts of the extension `_orrery`, one function each, called once when it is imported.
+// Declares the parts of the extension `_orrery`, one function each, called once when it is imported.
 #pragma once
 
 #include <pybind11/pybind11.h>

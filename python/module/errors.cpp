@@ -29,7 +29,7 @@ void translate(std::exception_ptr thrown) {
   }
 }
 
-/// Source and message: what is an option of the command line is an argument here.
+/// Returns source and message: an option of the command line is an argument here.
 std::pair<std::string_view, std::string_view> in_words_of_python(const Diagnostic& diagnostic) {
   const std::string_view message = diagnostic.message;
   if (diagnostic.source != kCommandLine) return {diagnostic.source, message};

@@ -21,7 +21,7 @@ bool is_text(const std::string& text) {
   return text.find('\n') != std::string::npos || (first != std::string::npos && text[first] == '{');
 }
 
-/// os.fspath(), for what stands for a path.
+/// Calls os.fspath() of an object that stands for a path.
 std::string path_of(py::handle value, const std::string& source) {
   const py::object path = py::reinterpret_steal<py::object>(PyOS_FSPath(value.ptr()));
   if (path && py::isinstance<py::str>(path)) return path.cast<std::string>();

@@ -1,4 +1,4 @@
-// What a caller gives for an experiment, free of Python objects, and how it is read: the text can be handed
+// Holds and reads the experiment that a caller gives, free of Python objects, so that the text can be handed
 // to another thread.
 #pragma once
 
@@ -18,15 +18,15 @@ struct GivenExperiment {
   enum class Form { path, text, object };
   Form form = Form::object;
   std::string text;                   ///< JSON or YAML; empty of a path
-  std::string source;                 ///< the path, or what errors call the text
-  std::vector<Diagnostic> refusal{};  ///< of what was found to be no experiment before it was read
+  std::string source;                 ///< the path, or the name of the text in errors
+  std::vector<Diagnostic> refusal{};  ///< of an object that was found to be no experiment before it was read
 };
 
 /// From a dict, a path (str or os.PathLike) or a text: a str that begins with { or has more than one line.
 /// @throws InputError for anything else.
 [[nodiscard]] GivenExperiment given_experiment(py::handle value, const std::string& source);
 
-/// What a series of experiments is read with. Safe to read from several threads.
+/// Holds the settings that a series of experiments is read with. Safe to read from several threads.
 struct ReadSetting {
   Catalog catalog;
   Menus names;
@@ -42,10 +42,10 @@ class InputSeries {
   explicit InputSeries(const ReadSetting& setting)
       : series_(setting.catalog, setting.names, setting.overrides) {}
 
-  /// The same without lines and columns in `source`.
+  /// Returns the error without lines and columns in `source`.
   [[nodiscard]] static InputError without_positions(const InputError& error, const std::string& source);
 
-  /// What `use` makes of the experiment. @throws InputError with positions; in an object there are none.
+  /// Returns `use` of the experiment. @throws InputError with positions; in an object there are none.
   template <class Use>
   auto apply(const GivenExperiment& given, Use use) {
     if (!given.refusal.empty()) throw InputError(given.refusal);

@@ -63,7 +63,7 @@ GossipGraph build(const GossipOptions& options) {
                             {options.workers, options.workers_per_node, options.random_rounds, options.seed});
 }
 
-/// Row i of `matrix` is what worker i takes: of itself, and of each worker whose weight is not 0.
+/// Reads row i of `matrix` as the weights of worker i: its own, and that of each worker it receives from.
 Mixing mixing_of(const Matrix& matrix) {
   if (matrix.ndim() != 2 || matrix.shape(0) != matrix.shape(1) || matrix.shape(0) == 0)
     refuse("matrix", "found another shape, allowed are square matrices of floats");

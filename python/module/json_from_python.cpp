@@ -86,7 +86,7 @@ class JsonWriter {
                               : "found an infinite number, allowed are finite ones");
     const std::size_t begin = text_.size();
     add_number(number);
-    // 4.0 stays a floating-point number for whoever tells the two apart.
+    // 4.0 stays a floating-point number for readers that distinguish the two.
     if (text_.find_first_of(".e", begin) == std::string::npos) text_ += ".0";
   }
 

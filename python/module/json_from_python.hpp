@@ -1,4 +1,4 @@
-// Python values as JSON text, the form in which experiments are read.
+// Converts Python values to JSON text, the form in which experiments are read.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -9,10 +9,11 @@ namespace orrery::python {
 
 namespace py = pybind11;
 
-/// The JSON text of dicts (or other mappings) with text keys, lists, tuples, texts, numbers, booleans and
-/// None, NumPy's scalars among the numbers. Floating point is written so that reading it gives the same bits.
-/// @throws InputError at the JSON pointer of what has no place in an experiment: other types, NaN, integers
-/// beyond 64 bits, what is nested deeper than a document may be (a dict within itself is).
+/// Returns the JSON text of dicts (or other mappings) with text keys, lists, tuples, texts, numbers, booleans
+/// and None, NumPy's scalars among the numbers. Floating point is written so that reading it gives the same
+/// bits.
+/// @throws InputError at the JSON pointer of a value that has no place in an experiment: other types, NaN,
+/// integers beyond 64 bits, nesting deeper than a document may have (such as a dict within itself).
 [[nodiscard]] std::string json_text(py::handle value, const std::string& source);
 
 }  // namespace orrery::python

@@ -10,8 +10,8 @@
 namespace orrery::python {
 namespace {
 
-/// Experiments that a worker takes at a time, at most, where they are short work, and what is short for one
-/// and long: those of `orrery simulate --batch`.
+/// Most experiments that a worker takes at a time if they are short work, and the limits of short and long
+/// work: those of `orrery simulate --batch`.
 constexpr std::size_t kMostPieces = 1024;
 constexpr std::chrono::milliseconds kShortWork{1};
 constexpr std::chrono::milliseconds kLongWork{10};
@@ -83,8 +83,8 @@ void ManyRuns::work(unsigned worker) {
     most = work_on_share(worker, series) ? kMostPieces : 1;
 }
 
-/// Gives a worker its part of what waits, neighbours together, and up to `most`; waits for the first. False
-/// when all is over.
+/// Gives a worker its part of the waiting experiments, neighbours together, and up to `most`; waits for the
+/// first. Returns false when all are done.
 bool ManyRuns::fetch(unsigned worker, std::size_t most) {
   std::unique_lock lock(mutex_);
   ++idle_;
@@ -102,9 +102,9 @@ bool ManyRuns::fetch(unsigned worker, std::size_t most) {
   return true;
 }
 
-/// Whether the pieces of its share were short work. After long work it takes whatever comes next, so that
-/// outcomes come in order. For as long as a short one takes they are delivered together: who waits for them
-/// is woken less often.
+/// Runs a share; returns true if its pieces were short work. After long work it takes the next pieces in
+/// order, so that outcomes come in order. Outcomes of short work are delivered together for a short interval,
+/// so that the waiting thread is woken less often.
 bool ManyRuns::work_on_share(unsigned worker, InputSeries& series) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point begin = Clock::now();

@@ -1,5 +1,5 @@
-// Simulates experiments on several threads and hands out what comes of them in the order in which they were
-// given. Knows nothing of Python: its threads never need the interpreter's lock.
+// Simulates experiments on several threads and hands out their results in the order in which they were given.
+// Knows nothing of Python: its threads never need the interpreter's lock.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@
 
 namespace orrery::python {
 
-/// What came of one experiment: a report, or the error that it ended with.
+/// Holds the result of one experiment: a report, or the error that it ended with.
 struct Outcome {
   std::shared_ptr<const Report> report;
   std::exception_ptr failure;
@@ -36,12 +36,12 @@ class ManyRuns {
  public:
   ManyRuns(unsigned threads, std::shared_ptr<const ReadSetting> setting, Figures figures,
            Simulator& simulator);
-  /// Waits for what the threads have begun.
+  /// Waits for the experiments that threads have begun.
   ~ManyRuns();
   ManyRuns(const ManyRuns&) = delete;
   ManyRuns& operator=(const ManyRuns&) = delete;
 
-  /// What follows those given before. One thread gives and takes.
+  /// Adds experiments after those given before. One thread gives and takes.
   void give(std::vector<GivenExperiment> experiments);
   /// Outcomes that come next, in order; waits for the first, but not longer than that.
   [[nodiscard]] std::deque<Outcome> take(std::chrono::milliseconds longest);

@@ -1,4 +1,4 @@
-// The extension orrery._orrery: what the package python/orrery/ is built on.
+// Defines the extension orrery._orrery, on which the package python/orrery/ is built.
 #include "orrery/names.hpp"
 #include "python/module/bindings.hpp"
 

@@ -63,7 +63,7 @@ SearchRequest request_of(const Space& space, const std::string& method,
   return request;
 }
 
-/// (the result as `orrery plan --json` writes it, what it prints).
+/// Returns (the result as `orrery plan --json` writes it, the text it prints).
 py::tuple plan(const BoundSpace& space, const std::string& method,
                const std::optional<std::string>& objective, const Names& pareto, const Names& limits,
                const std::optional<std::string>& budget, std::size_t top, std::uint64_t seed,

@@ -1,4 +1,4 @@
-// JSON values as Python objects.
+// Converts JSON values to Python objects.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -33,7 +33,8 @@ py::object from_json(const Json& value, const py::object& dict_type = {}) {
   return py::none();
 }
 
-/// Of a JSON text that this program wrote, which may have comments; objects keep the order of their keys.
+/// Converts a JSON text that this program wrote, which may have comments; objects keep the order of their
+/// keys.
 inline py::object from_json_text(const std::string& text, const py::object& dict_type = {}) {
   return from_json(nlohmann::ordered_json::parse(text, nullptr, true, true), dict_type);
 }

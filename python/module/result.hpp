@@ -1,4 +1,5 @@
-// One finished simulation as Python sees it: the figures of the report under the keys of the JSON result.
+// Holds one finished simulation as Python sees it: the figures of the report under the keys of the JSON
+// result.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -51,7 +52,8 @@ class Result {
   GivenExperiment given_;
 };
 
-/// Those keys of the result; nothing: all. @throws InputError for what is none.
+/// Returns the selection of these keys of the result; nullopt: all. @throws InputError for a name that is no
+/// key.
 [[nodiscard]] std::shared_ptr<const ResultSelection> selected(
     const std::optional<std::vector<std::string>>& only);
 

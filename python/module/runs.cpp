@@ -31,7 +31,7 @@ using Keys = std::shared_ptr<const ResultSelection>;
 
 void start_afresh() { shared_simulator() = new Simulator; }
 
-/// An experiment with what it is read with.
+/// Holds an experiment with the settings it is read with.
 struct Input {
   GivenExperiment given;
   std::shared_ptr<const ReadSetting> setting;
@@ -113,7 +113,7 @@ std::string resolved_text(py::handle experiment, const Names& overrides, const N
 
 py::object value_of_json(const std::string& text) { return from_json_text(text); }
 
-/// Results of an iterable's experiments, in order, simulated ahead of who asks for them.
+/// Iterates over the results of an iterable's experiments, in order, which are simulated ahead of requests.
 class ResultStream {
  public:
   ResultStream(const py::iterable& experiments, unsigned threads, std::shared_ptr<const ReadSetting> setting,

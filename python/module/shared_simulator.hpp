@@ -1,4 +1,4 @@
-// The simulator of the process, whose memo all searches share.
+// Declares the simulator of the process, whose memo all searches share.
 #pragma once
 
 #include "orrery/simulate.hpp"

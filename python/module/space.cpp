@@ -24,7 +24,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// The text and the name of what is given.
+/// Returns the text and the name of a given object.
 std::pair<std::string, std::string> text_and_source(py::handle given, const std::string& name) {
   GivenExperiment read = given_experiment(given, name);
   if (read.form == GivenExperiment::Form::path) return {read_text(read.source), read.source};
@@ -120,7 +120,7 @@ py::object experiment_at(BoundSpace& space, std::uint64_t index) {
   return from_json_text(space.reader().text_at(index));
 }
 
-/// What a thread finds in its part of a space.
+/// Holds the findings of a thread in its part of a space.
 struct PartOfSurvey {
   std::vector<std::pair<std::uint64_t, ContentHash>> points;
   std::map<std::string, std::uint64_t> removed;

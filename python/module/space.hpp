@@ -1,4 +1,4 @@
-// A space of experiments, and what it is made from, so that other processes can make it again.
+// Holds a space of experiments with its sources, so that other processes can make it again.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -14,7 +14,7 @@ namespace orrery::python {
 
 namespace py = pybind11;
 
-/// What a space is described by, free of files and of Python objects, but for calibrations.
+/// Describes a space free of files and of Python objects, except for calibrations.
 struct SpaceSource {
   std::string text;  ///< the description, JSON or YAML
   std::string source;

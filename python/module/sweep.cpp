@@ -1,4 +1,4 @@
-// Sweeps of spaces into files of results: by threads of this process, or point by point by whoever asks for
+// Sweeps spaces into files of results: by threads of this process, or point by point, if the caller asks for
 // points and hands back results.
 #include "planner/sweep/sweep.hpp"
 
@@ -34,7 +34,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 using Indices = std::vector<std::uint64_t>;
-/// Of a point that was simulated, as it travels between processes: state, reason, figures.
+/// Transfers a simulated point between processes: state, reason, figures.
 using FarResult = std::tuple<std::uint8_t, std::string, std::vector<ResultScalar>>;
 
 Names keys_or_default(const std::optional<Names>& keys) {
@@ -43,8 +43,8 @@ Names keys_or_default(const std::optional<Names>& keys) {
   return {names.begin(), names.end()};
 }
 
-/// Hands out points of a space that have to be simulated, each content once, and takes what becomes of them.
-/// What the file has already is not handed out.
+/// Hands out points of a space that have to be simulated, each content once, and takes their results. Points
+/// that the file has already are not handed out.
 class FarSweep {
  public:
   FarSweep(const BoundSpace& space, const std::string& file, const std::optional<Names>& keys)
@@ -67,7 +67,7 @@ class FarSweep {
     return indices;
   }
 
-  /// What became of points that next() handed out, in their order.
+  /// Stores the results of points that next() handed out, in their order.
   void put(const Indices& indices, std::vector<FarResult> results) {
     std::vector<SweptPoint> points;
     for (std::size_t i = 0; i < indices.size(); ++i) {
@@ -135,7 +135,7 @@ class FarSweep {
   std::unordered_set<ContentHash, ContentHasher> claimed_;
 };
 
-/// What a far process does with the points that it was sent.
+/// Simulates the points that a remote process was sent.
 std::vector<FarResult> simulate_points(BoundSpace& space, const Indices& indices, const Names& keys) {
   const py::gil_scoped_release released;
   const ResultSelection selection(keys);

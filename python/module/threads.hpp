@@ -1,4 +1,4 @@
-// The argument `threads` of functions of the module.
+// Reads the argument `threads` of functions of the module.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace orrery::python {
 
-/// 0 stands for all cores. @throws InputError for what is no number of threads.
+/// Returns a number of threads; 0 stands for all cores. @throws InputError for any other value.
 inline unsigned threads_of(std::int64_t threads) {
   constexpr std::int64_t kMost = 1024;
   if (threads < 0 || threads > kMost)

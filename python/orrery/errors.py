@@ -1,4 +1,4 @@
-"""What goes wrong: experiments that are wrong, and runs that fail."""
+"""Defines the errors: experiments that are wrong, and runs that fail."""
 
 from typing import NamedTuple
 

@@ -74,7 +74,7 @@ class GossipGraph:
         return graph
 
     def neighbour_lists(self):
-        """What `data_parallel_sync.topology` takes: for each worker those that it takes from. Of one round; weights
+        """Returns the list for `data_parallel_sync.topology`: for each worker the ones it receives from. Needs one round; weights
         come from `data_parallel_sync.weights` then."""
         if self.rounds != 1:
             raise ValueError(f"found {self.rounds} rounds, allowed is one")
@@ -96,11 +96,11 @@ class GossipGraph:
         return self._native.degrees()[0]
 
     def messages_per_step(self):
-        """Of all workers together, mean over the rounds."""
+        """Returns the messages of all workers together, mean over the rounds."""
         return self._native.messages_per_step()
 
     def is_doubly_stochastic(self):
-        """Whether rows and columns add up to 1 within 1e-9 and no weight is negative."""
+        """Returns True if rows and columns add up to 1 within 1e-9 and no weight is negative."""
         return self._native.is_doubly_stochastic()
 
 

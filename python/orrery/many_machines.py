@@ -64,7 +64,7 @@ class _Dispatcher:
         self.finished.add(future)
 
     def take(self, future):
-        """What came of a batch into the file."""
+        """Writes the results of a batch into the file."""
         points, attempt = self.points.pop(future.key), self.tries.pop(future.key)
         del self.futures[future.key]
         if future.status != "finished":
@@ -103,7 +103,7 @@ def _simulate(blob, points, keys, version):
 
 
 def _main():
-    """What `orrery sweep --dask ADDRESS` asks for on standard input; what is wrong on standard error, in a line."""
+    """Runs the request that `orrery sweep --dask ADDRESS` writes to standard input; an error goes to standard error, in a line."""
     import json
     import sys
 

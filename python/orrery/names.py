@@ -1,4 +1,4 @@
-"""What an experiment can name: catalog entries, menus, schemas."""
+"""Lists the names that an experiment can use: catalog entries, menus, schemas."""
 
 from orrery import _orrery
 

@@ -9,7 +9,7 @@ METHODS = _orrery.METHODS  #: {name of a search method: one line about it}
 
 
 class Plan(Section):
-    """What a search has found, as `orrery plan --json` writes it, with attributes: `best` (results, the best first, each
+    """Holds the result of a search, as `orrery plan --json` writes it, with attributes: `best` (results, the best first, each
     with its values of the space's keys as `point`), `pareto`, `optimal`, `gap`, `simulated`, `pruned`, ... str() gives
     the text that `orrery plan` prints."""
 

@@ -84,7 +84,7 @@ def resolve(experiment, overrides=None, *, calibrations=(), **keywords):
 
 
 def resolved_text(experiment, overrides=None, *, calibrations=(), **keywords):
-    """The same as JSON text with comments that say where each value comes from."""
+    """Returns resolve() as JSON text with comments that say where each value comes from."""
     return _orrery.resolved(experiment, override_list(overrides, keywords), path_list(calibrations))
 
 

@@ -7,7 +7,7 @@ from orrery.runs import override_list, path_list
 
 
 class Survey(NamedTuple):
-    """What the points of a space are."""
+    """Classifies the points of a space."""
 
     distinct: list  #: indices of those that are experiments and whose steps differ from all before them
     valid: list  #: indices of those that are experiments
@@ -91,7 +91,7 @@ class Space:
         return self._native.experiment(point if isinstance(point, int) else self.index(point))
 
     def experiments(self):
-        """Those of all points that iterating gives, for `simulate_many`."""
+        """Yields the experiments of all points that iterating gives, for `simulate_many`."""
         return (self._native.experiment(index) for index in self.survey().distinct)
 
     def problem(self, point):

@@ -11,7 +11,7 @@ try:
 except ImportError:
 
     class Env:
-        """What environments have in common."""
+        """Holds the parts that environments share."""
 
         metadata = {"render_modes": []}
         render_mode = None

@@ -43,7 +43,7 @@ class Sweep:
         return self._rows(self._table.best(by, most))
 
     def pareto(self, keys):
-        """Those than which none is better in all of the keys, as dicts."""
+        """Returns the Pareto front of the keys: the points than which none is better in all of them, as dicts."""
         return self._rows(self._table.pareto(keys.split(",") if isinstance(keys, str) else list(keys)))
 
     def rows(self):
@@ -51,7 +51,7 @@ class Sweep:
         return self._rows(None)
 
     def to_pandas(self):
-        """The same as a DataFrame."""
+        """Returns rows() as a DataFrame."""
         import pandas
 
         return pandas.DataFrame(self._table.rows(None), columns=self.columns)

@@ -1,4 +1,4 @@
-// The scripts and styles that pages carry, compiled in: those of assets/ and of third_party/uplot/.
+// Holds the scripts and styles that pages carry, compiled in: those of assets/ and of third_party/uplot/.
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@ struct PageAsset {
   std::string_view sha256;  ///< of the text, in hexadecimal digits
 };
 
-/// All of them, in no order that counts.
+/// Returns all assets, in no particular order.
 [[nodiscard]] std::span<const PageAsset> page_assets();
 
 }  // namespace orrery

@@ -12,7 +12,7 @@
 namespace orrery {
 namespace {
 
-/// What every page carries, before its own scripts.
+/// Every page includes these styles and scripts before its own scripts.
 constexpr std::array<std::string_view, 3> kStyles{"uPlot.min.css", "page.css", "studies.css"};
 constexpr std::array<std::string_view, 7> kScripts{
     "uPlot.iife.min.js", "core.js", "format.js", "dom.js", "table.js", "chart_series.js", "chart.js"};

@@ -1,6 +1,6 @@
-// A page: one HTML file that shows data with the scripts it carries, opens from disk and asks no machine for
-// anything. Every command's page is written by this one function from what is its own: a title, data, and the
-// scripts that draw it. Knows nothing of what is shown.
+// Writes a page: one HTML file that shows data with the scripts it carries, opens from disk and asks no
+// machine for anything. Every command's page is written by this one function from the command's title, data,
+// and the scripts that draw it. Knows nothing of the contents.
 //
 // In the page, scripts find the data as `orrery.data` (the JSON) and `orrery.columns` (typed arrays by name),
 // and the kinds of activity with their colours as `orrery.activities`.
@@ -28,7 +28,7 @@ struct PageColumn {
 
 struct Page {
   std::string title;                 ///< any text
-  std::vector<std::string> scripts;  ///< of assets/, in this order, after those that all pages have
+  std::vector<std::string> scripts;  ///< of assets/, in this order, after those of all pages
   std::string data = "null";         ///< JSON; may hold any text
   std::vector<PageColumn> columns;
 
@@ -41,7 +41,7 @@ struct Page {
   void add_column(std::string name, const std::vector<Number>& numbers) {
     add_column(std::move(name), std::span<const Number>(numbers));
   }
-  /// What `value` gives of each row.
+  /// Adds a column with `value` of each row.
   template <class Number, class Row, class Value>
   void add_column(std::string name, const std::vector<Row>& rows, Value value) {
     std::vector<Number> numbers;

@@ -30,9 +30,9 @@ class PlanTable {
 
   /// Begins a plan. One value per key as an override has it, "" where the key does nothing.
   void add(const std::vector<std::string>& values, State state, std::string_view reason);
-  /// Of the plan that was added last; a figure that a plan does not have is missing in its row.
+  /// Sets a figure of the plan that was added last; a figure that a plan does not have is missing in its row.
   void set_figure(std::string_view name, std::optional<double> value);
-  /// Its figures, and its parts to the picosecond and the byte.
+  /// Sets its figures, and its parts to the picosecond and the byte.
   void set_result(const Report& report);
 
   [[nodiscard]] std::size_t size() const { return states_.size(); }

@@ -15,7 +15,7 @@ std::string text_of(const std::function<void(const Sink&)>& write) {
   return text;
 }
 
-/// All keys of the result but those that depend on the machine it was simulated on.
+/// Selects all keys of the result except those that depend on the machine it was simulated on.
 ResultSelection lasting_keys() {
   std::vector<std::string> names;
   for (const std::string_view name : ResultSelection::names())

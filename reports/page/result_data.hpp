@@ -1,4 +1,4 @@
-// What pages of runs of every kind say of their result.
+// Writes the part of the result that pages of all kinds of runs show.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace orrery {
 
-/// Members of an object of JSON: `result` with all keys but those that depend on the machine it was simulated
-/// on, `plan` in words, and `resolved`, the experiment as `simulate --resolved` prints it.
+/// Returns members of an object of JSON: `result` with all keys but those that depend on the machine it was
+/// simulated on, `plan` in words, and `resolved`, the experiment as `simulate --resolved` prints it.
 [[nodiscard]] std::string result_data(const Report& report, const std::string& resolved);
 
 }  // namespace orrery

@@ -1,5 +1,5 @@
-// What a run does over time, as columns of a page: where the time of all GPUs goes from moment to moment, and
-// what each stage holds. Internal to reports/page/.
+// Writes a run over time as columns of a page: how all GPUs spend each moment, and the memory of each stage.
+// Internal to reports/page/.
 #pragma once
 
 #include "reports/page/page.hpp"
@@ -17,7 +17,8 @@ void add_course(const RunView& run, Page& page);
 /// Columns "memory.stage", "memory.at", "memory.bytes": the most that a stage holds from a time to the next.
 void add_memory(const RunView& run, std::size_t stages, Page& page);
 
-/// Member "links" of the object that is open: of each kind and pace how many, and what they carry.
+/// Writes member "links" of the open object: the number of links of each kind and bandwidth, and their
+/// traffic.
 void write_links(const RunView& run, JsonText& text);
 
 }  // namespace orrery

@@ -8,7 +8,7 @@
 namespace orrery {
 namespace {
 
-/// An object with what RunSpans and write_links() say.
+/// Returns an object with the data of RunSpans and write_links().
 std::string facts_of(const RunPageInput& input, const RunSpans& spans) {
   JsonText text(-1);
   text.begin('{');

@@ -1,4 +1,5 @@
-// The page of a run (`orrery simulate --html`): its figures, timelines, memory, network and experiment.
+// Writes the page of a run (`orrery simulate --html`): its figures, timelines, memory, network and
+// experiment.
 #pragma once
 
 #include <cstdint>

@@ -336,7 +336,7 @@ void RunSpans::write_groups(JsonText& text) const {
   text.end(']');
 }
 
-/// [bytes, so many of them one after the other].
+/// Writes [bytes, number of equal messages in a row].
 void RunSpans::write_messages(JsonText& text) const {
   text.key("messages");
   text.begin('[');

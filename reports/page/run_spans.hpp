@@ -1,6 +1,6 @@
-// The timelines of a run as columns of a page: what ranks do on each stream, the passes of each stage, why
-// GPUs wait, and the critical path. Ranks that were simulated as one are one class of them. Internal to
-// reports/page/.
+// Writes the timelines of a run as columns of a page: the operations of ranks on each stream, the passes of
+// each stage, why GPUs wait, and the critical path. Ranks that were simulated as one are one class of them.
+// Internal to reports/page/.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ namespace orrery {
 
 class RunSpans {
  public:
-  /// Classes of all ranks, or fewer rather than more than `max_spans`: as ranks_within() says, then of fewer
-  /// stages, evenly spread. Where one stage alone has more, its first operations. Of passes, waits and
-  /// the steps of the critical path each as many, the first ones.
+  /// Takes classes of all ranks, or fewer to stay within `max_spans`: as ranks_within() says, then of fewer
+  /// stages, evenly spread. If one stage alone has more spans, it takes the first operations. Passes, waits
+  /// and the steps of the critical path have the same limit each.
   RunSpans(const RunView& run, const RankGrid& grid, std::uint64_t max_spans);
 
   /// Spans are numbered class by class, in the order of the operations of their programs.
@@ -38,7 +38,7 @@ class RunSpans {
     std::uint32_t ops = 0;  ///< the first of its program, on the page
   };
 
-  /// Of the critical path.
+  /// Describes a step of the critical path.
   struct PathStep {
     std::uint32_t task = 0;
     std::uint32_t of = 0;  ///< a class of the run; kNone: of none
@@ -49,9 +49,9 @@ class RunSpans {
   void choose_passes_and_waits();
   void choose_path();
   const Class& add_class(std::uint32_t id);
-  /// One or more.
+  /// Returns one rank or more.
   [[nodiscard]] std::vector<std::uint32_t> ranks_on_page() const;
-  /// Of ranks that are simulated as one, once.
+  /// Returns the number of spans; ranks simulated as one count once.
   [[nodiscard]] std::uint64_t spans_of(const std::vector<std::uint32_t>& ranks) const;
   void add_operations(Page& page) const;
   void add_spans(Page& page) const;
@@ -63,7 +63,7 @@ class RunSpans {
   void write_messages(JsonText& text) const;
   void write_grid(JsonText& text) const;
 
-  /// Those on the page.
+  /// Returns the operations of the class that the page shows.
   [[nodiscard]] std::span<const Op> ops_of(const Class& of) const {
     return std::span(run_.workload.programs[of.program].ops).first(of.ops);
   }
@@ -71,7 +71,7 @@ class RunSpans {
   [[nodiscard]] std::uint32_t rank_of(const Class& of) const {
     return run_.expanded.representatives.representative[of.id];
   }
-  /// Of the class that holds its place in the first replica; of each pipeline stage.
+  /// Returns, for each pipeline stage, the rank that represents its class in the first replica.
   [[nodiscard]] std::vector<std::uint32_t> stage_ranks() const;
 
   const RunView& run_;

@@ -51,7 +51,7 @@ class IterationRuns {
     run.last = i;
   }
 
-  /// Whether no more time passes between both than its first stage takes.
+  /// Returns true if the gap between two iterations is no longer than the first stage's time.
   [[nodiscard]] bool continues(const IterationRun& run, std::size_t i) const {
     const ServedIteration& of = record_.iterations[i];
     if (run.count >= most_ || run.replica != of.replica) return false;

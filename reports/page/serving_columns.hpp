@@ -1,4 +1,4 @@
-// What happened while requests were served, as columns of a page. Internal to reports/page/.
+// Writes the events of a serving run as columns of a page. Internal to reports/page/.
 #pragma once
 
 #include <cstdint>

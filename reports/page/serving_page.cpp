@@ -12,7 +12,7 @@ namespace orrery {
 namespace {
 
 void write_limits(const ServingRecord& record, JsonText& text) {
-  text.key("cache_bytes");  // 0: the memory is unknown, and so is what the cache could hold
+  text.key("cache_bytes");  // 0: the memory is unknown, and so is the capacity of the KV cache
   Bytes most = 0;
   for (std::uint32_t replica = 0; replica < record.replicas; ++replica) {
     const ReplicaRoom room = record.room_of(replica);

@@ -1,4 +1,4 @@
-// What of too many ranks, and of too many spans of a time, a page shows.
+// Chooses the ranks and the spans of time that a page shows if there are too many.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace orrery {
 
-/// So many of them, the first and the last among them.
+/// Returns `count` ranks spread evenly, the first and the last among them.
 [[nodiscard]] inline std::vector<std::uint32_t> evenly_spread(const std::vector<std::uint32_t>& ranks,
                                                               std::size_t count) {
   std::vector<std::uint32_t> some;
@@ -19,7 +19,7 @@ namespace orrery {
   return some;
 }
 
-/// Before which no more than `most` begin; `end` where all of them do.
+/// Returns a time before which at most `most` spans begin; `end` if all of them do.
 template <class Timed>
 [[nodiscard]] Picoseconds begin_of_rest(const std::vector<Timed>& all, std::uint64_t most, Picoseconds end) {
   if (all.size() <= most) return end;
@@ -31,7 +31,7 @@ template <class Timed>
   return *first_left_out;
 }
 
-/// Leaves those that begin before `until`, and what `owners` says of each.
+/// Keeps the spans that begin before `until`, and the entries of `owners` for them.
 template <class Timed>
 void cut_spans(std::vector<Timed>& all, std::vector<std::uint32_t>& owners, Picoseconds until) {
   std::size_t kept = 0;

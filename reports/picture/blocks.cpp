@@ -35,7 +35,7 @@ class Mixture {
 
 class BlockMaker {
  public:
-  /// @param visible  least width of what is gathered, in hundredths of a pixel
+  /// @param visible  least width of a merged block, in hundredths of a pixel
   BlockMaker(const PixelScale& scale, std::int64_t detail, std::int64_t visible)
       : scale_(scale),
         detail_(scale.time_of(detail)),

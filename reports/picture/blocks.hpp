@@ -1,5 +1,6 @@
-// Spans of time as blocks of pixels. What is too narrow to see is drawn together with its neighbours, each
-// activity as wide as its time, so that a picture of a million operations is small and its colours add up.
+// Turns spans of time into blocks of pixels. Spans too narrow to see are drawn together with their
+// neighbours, each activity as wide as its time, so that a picture of a million operations is small and its
+// colours add up.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +10,17 @@
 
 namespace orrery {
 
-/// Where times lie on a line of pixels.
+/// Maps times to a line of pixels.
 class PixelScale {
  public:
   PixelScale(TimeWindow window, int left, int width) : window_(window), left_(left), width_(width) {}
-  /// In hundredths of a pixel.
+  /// Returns the position of a time in hundredths of a pixel.
   [[nodiscard]] std::int64_t at(Picoseconds time) const {
     return std::int64_t{100} * left_ +
            static_cast<std::int64_t>(
                divide_rounded(Int128{time - window_.from_ps} * 100 * width_, window_.length_ps()));
   }
-  /// That so many pixels take, at least 1 ps.
+  /// Returns the time that `pixels` pixels stand for, at least 1 ps.
   [[nodiscard]] Picoseconds time_of(std::int64_t pixels) const {
     return static_cast<Picoseconds>(Int128{window_.length_ps()} * pixels / width_) + 1;
   }
@@ -31,7 +32,7 @@ class PixelScale {
   int width_;
 };
 
-/// From `left` to `right`, in hundredths of a pixel.
+/// Describes a block from `left` to `right`, in hundredths of a pixel.
 struct DrawnBlock {
   Activity activity{};
   std::int64_t left = 0;
@@ -44,8 +45,9 @@ struct DrawnBlock {
 [[nodiscard]] std::vector<DrawnBlock> blocks_of_passes(const std::vector<DrawnPass>& passes,
                                                        const PixelScale& scale, std::int64_t detail);
 
-/// Spans, those narrower than `detail` pixels together with their neighbours until they are 0.8 pixels: one
-/// block as wide as all of them. What has no neighbours within 16 pixels is drawn 0.8 pixels wide at least.
+/// Returns the blocks of spans. Spans narrower than `detail` pixels are merged with their neighbours until
+/// they are 0.8 pixels: one block as wide as all of them. A span without neighbours within 16 pixels is drawn
+/// 0.8 pixels wide at least.
 [[nodiscard]] std::vector<DrawnBlock> blocks_of_lane(const std::vector<ActivitySpan>& lane,
                                                      const PixelScale& scale, std::int64_t detail);
 

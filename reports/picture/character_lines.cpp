@@ -20,7 +20,7 @@ int hex_byte(std::string_view colour, std::size_t at) {
   return 16 * digit(colour[at]) + digit(colour[at + 1]);
 }
 
-/// Of the 6 steps 0, 95, 135, ..., 255 of xterm's colour cube.
+/// Returns the step of xterm's colour cube, which has the levels 0, 95, 135, ..., 255.
 int cube_step(int byte) { return byte < 48 ? 0 : byte < 115 ? 1 : (byte - 35) / 40; }
 
 }  // namespace

@@ -16,13 +16,13 @@ class CharacterLines {
   CharacterLines(const std::vector<StageRow>& rows, TimeWindow window, int columns);
 
   [[nodiscard]] int cells() const { return cells_; }
-  /// Of a cell; of cells() the end of the window.
+  /// Returns the start of a cell; cells() gives the end of the window.
   [[nodiscard]] Picoseconds start_of(int cell) const {
     return window_.from_ps + static_cast<Picoseconds>(Int128{window_.length_ps()} * cell / cells_);
   }
   /// "stage 12 ", as wide for all rows; without the word on narrow lines.
   [[nodiscard]] std::string label(const StageRow& row) const;
-  /// Whether there is room for a figure of each row behind its cells.
+  /// Returns true if there is room for a figure of each row behind its cells.
   [[nodiscard]] bool has_figures() const { return words_; }
   /// A short text, to the right of that room.
   [[nodiscard]] static std::string figure(std::string_view text);
@@ -43,7 +43,7 @@ class CharacterLines {
 /// line ended.
 [[nodiscard]] std::string wrapped(std::string_view words, int columns);
 
-/// On the colour of an activity, in the nearest of 256 colours.
+/// Returns text on the colour of an activity, in the nearest of 256 colours.
 [[nodiscard]] std::string coloured(std::string_view text, Activity activity);
 
 /// Columns that `text` takes without its sequences of colours.

@@ -29,7 +29,7 @@ std::vector<Bytes> peaks(const CharacterLines& lines, const MemoryTimeline& memo
   return cells;
 }
 
-/// Rounded up, so that what is held is never nothing.
+/// Rounds up, so that memory in use is never drawn as nothing.
 std::string_view block_of(Bytes bytes, Bytes full) {
   const auto eighths = static_cast<std::size_t>((Int128{bytes} * 8 + full - 1) / full);
   return kEighths[std::min<std::size_t>(eighths, 8)];

@@ -46,8 +46,8 @@ std::size_t kind_of(const DrawnPass& pass) {
   }
 }
 
-/// What each cell shows. Of the kinds of work in a cell, and waiting, that one which is furthest behind its
-/// share of the line so far: so lines add up even where passes are shorter than cells.
+/// Chooses the activity that each cell shows: of the kinds of work in a cell, and waiting, the one that is
+/// furthest behind its share of the line so far. Lines thus add up even if passes are shorter than cells.
 class CellMaker {
  public:
   CellMaker(const CharacterLines& lines, const StageRow& row) : lines_(lines), row_(row) {
@@ -72,7 +72,7 @@ class CellMaker {
   }
 
  private:
-  /// Of a kind in a cell.
+  /// Holds the time of one kind of activity in a cell.
   struct Part {
     Picoseconds time = 0;
     Picoseconds most = 0;

@@ -24,7 +24,7 @@ std::string repeated(std::string_view text, std::size_t times) {
   return out;
 }
 
-/// `text` in the middle of so many columns.
+/// Returns `text` in the middle of `columns` columns.
 std::string centred(std::string_view text, std::size_t columns) {
   const std::size_t spare = columns - std::min(columns, text_width(text));
   return std::string(spare / 2, ' ') + std::string(text) + std::string(spare - spare / 2, ' ');
@@ -141,7 +141,7 @@ class TopologyText {
                        unlimited ? std::string("without limit") : "of " + rate_text(links.bytes_per_s));
   }
 
-  /// How many, how fast and how much of the run they carry data for.
+  /// Adds the number of links, their bandwidth and the share of the run in which they carry data.
   void add_links(const LinkTraffic& links) {
     const double room = static_cast<double>(links.bytes_per_s) * to_seconds(run_.timeline.makespan_ps);
     const double mean = static_cast<double>(links.bytes) / static_cast<double>(links.links) / room;
@@ -160,7 +160,7 @@ class TopologyText {
     return repeated("█", filled) + repeated("░", kBarCells - filled);
   }
 
-  /// As many nodes as there is room for, and the last.
+  /// Adds as many nodes as there is room for, and the last.
   void add_nodes() {
     const std::int64_t nodes = run_.topology.gpus() / run_.topology.gpus_per_node();
     const std::int64_t gpus = run_.topology.gpus_per_node();

@@ -1,5 +1,5 @@
-// A run in characters, for terminals: passes of the stages over time, the memory of each stage over the same
-// time, and the machine. With colours where they are wanted, else with letters.
+// Draws a run in characters, for terminals: passes of the stages over time, the memory of each stage over the
+// same time, and the machine. With colours where they are wanted, else with letters.
 #pragma once
 
 #include <string>
@@ -23,15 +23,16 @@ struct CharacterOptions {
   bool colour = false;  ///< ANSI colours of 256
 };
 
-/// A line for each stage. A cell shows what its GPU does in its time, where that is several things now one
-/// and now the other by their shares: the letter of a pass where it begins (F forward, B backward, W weight
-/// gradients, O what belongs to no micro-batch), then its micro-batch and the letter of its chunk where there
-/// is room, dashes while it goes on, a dot while the GPU waits.
+/// Draws a line for each stage. A cell shows the activity of its GPU in its time; if there are several, they
+/// alternate by their shares: the letter of a pass where it begins (F forward, B backward, W weight
+/// gradients, O work that belongs to no micro-batch), then its micro-batch and the letter of its chunk where
+/// there is room, dashes while it goes on, a dot while the GPU waits.
 /// @throws InputError as write_picture()
 [[nodiscard]] std::string draw_schedule(const RunView& run, const RankGrid& grid,
                                         const CharacterOptions& options);
 
-/// A line for each stage: what a GPU holds, in eighths of the larger of limit and peak, and the peak.
+/// Draws a line for each stage: the memory of a GPU, in eighths of the larger of limit and peak, and the
+/// peak.
 /// @throws InputError as write_picture()
 [[nodiscard]] std::string draw_memory(const RunView& run, const RankGrid& grid, const Report& report,
                                       const CharacterOptions& options);

@@ -1,4 +1,4 @@
-// Memory over time below the row of a stage in a picture: an area, and the limit as a dashed line.
+// Draws memory over time below the row of a stage in a picture: an area, and the limit as a dashed line.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace orrery {
 
 class MemoryBand {
  public:
-  /// Without memory: of no height.
+  /// Makes a band without memory, which has no height.
   MemoryBand() = default;
   /// All rows have the same scale, which reaches the limit and the highest peak.
   MemoryBand(const std::vector<StageRow>& rows, Bytes limit);
@@ -27,7 +27,7 @@ class MemoryBand {
  private:
   static constexpr int kHeight = 24, kGap = 4;  // pixels
 
-  /// Of that many bytes, in hundredths of a pixel above the bottom.
+  /// Returns the height of `bytes` bytes, in hundredths of a pixel above the bottom.
   [[nodiscard]] std::int64_t height_of(Bytes bytes) const;
   [[nodiscard]] std::string outline(const StageRow& row, const PixelScale& scale, Picoseconds run_end) const;
 

@@ -28,11 +28,11 @@ constexpr int kTickRoom = 80;  // that a time and its label take
 
 constexpr std::int64_t kDigitWidth = 500, kNumberMargin = 50;  // of numbers, in hundredths of a pixel
 
-/// A text of 200 kB holds so many blocks and numbers.
+/// A text of 200 kB holds this many blocks and numbers.
 constexpr std::size_t kMostBlocks = 12'000;
 constexpr std::size_t kBlocksOfNumber = 3;
 
-/// What is drawn of a row, in pixels.
+/// Holds the blocks that are drawn of a row, in pixels.
 struct RowBlocks {
   std::vector<DrawnBlock> passes;
   std::array<std::vector<DrawnBlock>, kActivityCount> lanes;
@@ -95,7 +95,7 @@ class Picture {
     chunks_ = std::max(chunks_, row.chunks);
   }
 
-  /// As fine as the text may be long.
+  /// Draws blocks as finely as the limit on the text allows.
   void make_blocks() {
     std::size_t drawn = 0;
     for (std::int64_t detail = 2; detail == 2 || drawn > kMostBlocks; detail *= 2) {
@@ -121,7 +121,8 @@ class Picture {
     return scale_.at(pass.spans.back().finish_ps) - scale_.at(pass.spans.front().start_ps);
   }
 
-  /// What is written on a pass: its micro-batch and the letter of its chunk, or what there is room for.
+  /// Returns the label of a pass: its micro-batch and the letter of its chunk, or as much as there is room
+  /// for.
   [[nodiscard]] std::string number_of(const DrawnPass& pass) const {
     if (pass.micro_batch < 0) return "";
     const auto fits = [&](const std::string& text) {
@@ -270,7 +271,7 @@ class Picture {
                         chunks_ > 1 ? "0a" : "0"));
   }
 
-  // What stands in front is written when all is drawn, since it says how high the picture is.
+  // The head is written last, since it gives the height of the picture.
 
   [[nodiscard]] std::string title() const {
     const bool whole = window_.from_ps == 0 && window_.to_ps == run_.makespan_ps;
@@ -283,7 +284,7 @@ class Picture {
     return xml_text(cut_text(name, rest) + ": " + text);
   }
 
-  /// For who cannot see it: how busy each GPU is.
+  /// Writes a description for readers who cannot see the picture: how busy each GPU is.
   [[nodiscard]] std::string description() const {
     std::string text = fmt::format(
         "Timeline of {}. {} Share of the time in which it computes:", run_.subtitle, run_.explained);

@@ -1,4 +1,4 @@
-// The picture of a run: for one GPU of each pipeline stage its passes with the numbers of their
+// Draws the picture of a run: for one GPU of each pipeline stage its passes with the numbers of their
 // micro-batches, below them its communication, and its memory where asked for.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace orrery {
 void write_picture(const RunView& run, const RankGrid& grid, const Report& report,
                    const PictureOptions& options, const Sink& sink);
 
-/// The same of rows that were made already.
+/// Draws rows that were made already.
 void write_drawn_run(const DrawnRun& run, int width, const Sink& sink);
 
 /// @throws InputError for a width out of bounds

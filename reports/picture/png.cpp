@@ -11,8 +11,8 @@
 namespace orrery {
 namespace {
 
-// What is used of librsvg 2.52 and cairo 1.16, as their manuals declare it (rsvg.h, cairo.h). Their headers
-// are not needed to build.
+// These declarations are the part of librsvg 2.52 and cairo 1.16 that is used, as their manuals declare it
+// (rsvg.h, cairo.h). Their headers are not needed to build.
 struct Rectangle {
   double x, y, width, height;
 };

@@ -1,5 +1,5 @@
-// SVG as PNG, by librsvg and cairo where they are installed. They are loaded when a PNG is asked for, so that
-// nothing else needs them.
+// Converts SVG to PNG, by librsvg and cairo where they are installed. They are loaded when a PNG is asked
+// for, so that nothing else needs them.
 #pragma once
 
 #include <string_view>

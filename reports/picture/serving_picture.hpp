@@ -1,5 +1,4 @@
-// Requests that were served, as pictures: the iterations of each stage of each replica, and what its GPUs
-// hold.
+// Draws serving runs: the iterations of each stage of each replica, and the memory of its GPUs.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// What pictures of a run draw: for one GPU of each pipeline stage its passes, its communication and its
-// memory in a span of time. Read by every form of picture, so that they agree.
+// Collects the contents of pictures: for one GPU of each pipeline stage its passes, its communication and its
+// memory in a span of time. Every form of picture reads it, so that they agree.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace orrery {
 
-/// From one time to a later one, both from the beginning of the run.
+/// Describes a range from one time to a later one, both from the beginning of the run.
 struct TimeWindow {
   Picoseconds from_ps = 0;
   Picoseconds to_ps = 0;
@@ -45,8 +45,8 @@ struct StageRow {
   std::string name;               ///< "stage 0"
   std::string note;               ///< below the name: "rank 0"
   std::vector<DrawnPass> passes;  ///< in order of time
-  /// By activity, from tensor to offload: when any such communication of the GPU is in flight. In order of
-  /// time, without overlaps.
+  /// Times by activity, from tensor to offload, at which any such communication of the GPU is in flight. In
+  /// order of time, without overlaps.
   std::array<std::vector<ActivitySpan>, kActivityCount> lanes;
   MemoryTimeline memory;  ///< of the whole run, where it was asked for
   std::int32_t chunks = 1;
@@ -55,16 +55,16 @@ struct StageRow {
   [[nodiscard]] Picoseconds busy_ps() const;
 };
 
-/// What a picture shows, and what it says of it.
+/// Holds the contents and the captions of a picture.
 struct DrawnRun {
   std::vector<StageRow> rows;
   TimeWindow window;
   Picoseconds makespan_ps = 0;
   std::string name;        ///< of the experiment; any text
   std::string whole;       ///< "a step of 1.2 s"
-  std::string subtitle;    ///< what rows are
-  std::string explained;   ///< a sentence on what a row shows
-  std::string waiting;     ///< what no work in a row means
+  std::string subtitle;    ///< the meaning of rows
+  std::string explained;   ///< a sentence on the contents of a row
+  std::string waiting;     ///< the meaning of empty parts of a row
   Bytes memory_limit = 0;  ///< 0: unknown
   bool has_memory = false;
 };
@@ -72,8 +72,8 @@ struct DrawnRun {
 /// Most stages that are drawn where none are named.
 inline constexpr std::uint32_t kMostStages = 64;
 
-/// `wanted` in ascending order; where it is empty, all stages, of more than kMostStages so many that lie
-/// evenly between the first and the last.
+/// Returns the stages to draw. `wanted` is in ascending order; empty: all stages, or of more than kMostStages
+/// a selection that lies evenly between the first and the last.
 /// @throws InputError for one that does not exist
 [[nodiscard]] std::vector<std::uint32_t> drawn_stages(std::span<const std::uint32_t> wanted,
                                                       std::uint32_t stages);
@@ -82,7 +82,7 @@ inline constexpr std::uint32_t kMostStages = 64;
 /// @throws InputError where it is empty or begins behind the end of the run
 [[nodiscard]] TimeWindow drawn_window(Picoseconds from_ps, Picoseconds to_ps, Picoseconds makespan_ps);
 
-/// Of each stage the first of its ranks.
+/// Returns a row for the first rank of each stage.
 [[nodiscard]] std::vector<StageRow> stage_rows(const RunView& run, const RankGrid& grid,
                                                std::span<const std::uint32_t> stages, TimeWindow window,
                                                bool with_memory);

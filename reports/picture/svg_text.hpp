@@ -1,4 +1,4 @@
-// Text in pictures: what a user wrote, safe in XML and not longer than its place.
+// Writes text in pictures: user text, safe in XML and not longer than its place.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace orrery {
 
-/// `text` on one line, at most `columns` (at least 1) wide, with an ellipsis where it was longer. Control
-/// characters and what is no UTF-8 are escaped as on a terminal; letters of East Asia and emoji take two
+/// Returns `text` on one line, at most `columns` (at least 1) wide, with an ellipsis if it was longer.
+/// Control characters and invalid UTF-8 are escaped as on a terminal; letters of East Asia and emoji take two
 /// columns.
 [[nodiscard]] std::string cut_text(std::string_view text, std::size_t columns);
 

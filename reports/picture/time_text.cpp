@@ -22,7 +22,7 @@ Unit unit_of_time(Picoseconds time) {
   return kUnits.back();
 }
 
-/// `time` in the unit with so many decimals, of which the last is rounded.
+/// Returns `time` in the unit with `decimals` decimals, of which the last is rounded.
 std::string in_unit(Picoseconds time, Unit unit, int decimals) {
   std::int64_t parts = 1;
   for (int i = 0; i < decimals; ++i) parts *= 10;

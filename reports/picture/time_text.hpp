@@ -8,7 +8,8 @@
 
 namespace orrery {
 
-/// Such as "24.252 s" or "300.764 ms": in the largest unit that it is one of, to a thousandth of it at most.
+/// Returns a time such as "24.252 s" or "300.764 ms": in the largest unit that it is one of, to a thousandth
+/// of it at most.
 [[nodiscard]] std::string time_text(Picoseconds time);
 
 struct TimeTick {

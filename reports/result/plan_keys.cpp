@@ -1,4 +1,4 @@
-// What the result says of the plan: every key that has an effect, as it was in force.
+// Lists the plan's keys in the result: every key that has an effect, with the value in force.
 #include <array>
 #include <string>
 #include <vector>

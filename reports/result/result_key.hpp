@@ -1,4 +1,4 @@
-// The keys of the result object, and what their tables share. Internal to reports/.
+// Declares the keys of the result object, and helpers of their tables. Internal to reports/.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ template <class Names, class Value>
   return names[static_cast<std::size_t>(value)];
 }
 
-/// One value of the result, under a dotted path such as memory.peak_gb.
+/// Describes one value of the result, under a dotted path such as memory.peak_gb.
 struct ResultKey {
   enum class Needs : std::uint8_t {
     nothing,
@@ -36,11 +36,11 @@ struct ResultKey {
   };
   std::string_view path;
   ResultJson (*value)(const Report& report) = nullptr;  ///< discarded where the report does not have it
-  Needs needs = Needs::nothing;                         ///< what has to be measured for it
+  Needs needs = Needs::nothing;                         ///< the measurements it needs
   bool is_list = false;                                 ///< of objects, which has no place in a row of CSV
 };
 
-/// Of a report that does not have a key.
+/// Stands for a key that a report does not have.
 inline ResultJson absent() { return ResultJson(ResultJson::value_t::discarded); }
 
 /// The value as a row of CSV has it, before it is quoted; the members of a list with semicolons.
@@ -48,9 +48,9 @@ inline ResultJson absent() { return ResultJson(ResultJson::value_t::discarded); 
 
 /// Keys of the plan as it was run, with every default in force.
 [[nodiscard]] std::span<const ResultKey> plan_keys();
-/// Keys of what was served.
+/// Returns the keys of serving runs.
 [[nodiscard]] std::span<const ResultKey> serving_keys();
-/// All keys, in the order in which they are written; those of one object lie side by side.
+/// Returns all keys, in the order in which they are written; those of one object lie side by side.
 [[nodiscard]] const std::vector<const ResultKey*>& all_keys();
 
 }  // namespace orrery

@@ -1,5 +1,4 @@
-// The keys of the result object, a row each: where they stand, their value, and what has to be measured for
-// it.
+// Lists the keys of the result object, a row each: their place, their value, and the measurements they need.
 #include <span>
 #include <string>
 #include <utility>
@@ -17,17 +16,17 @@ using Needs = ResultKey::Needs;
 /// `value`, or null in a report without timing.
 Json timed(const Report& report, double value) { return report.makespan_ps > 0 ? Json(value) : Json(); }
 
-/// The same, null also where the peak of the GPU is unknown.
+/// Returns a time share; null also if the peak of the GPU is unknown.
 Json of_peak(const Report& report, double share) {
   return report.peak_tflops_per_gpu > 0 ? timed(report, share) : Json();
 }
 
-/// The same, null also where a figure of the GPUs that it rests on is unknown.
+/// Returns a time share; null also if `basis`, a figure of the GPUs, is unknown.
 Json known(const Report& report, double basis, double value) {
   return basis > 0 ? timed(report, value) : Json();
 }
 
-/// Of the whole run.
+/// Returns a figure of the whole training.
 Json of_training(const Report& report, double basis, double value) {
   return report.training_tokens > 0 ? known(report, basis, value) : absent();
 }
@@ -58,7 +57,7 @@ Json exposed(const Report& report, Dimension dimension) {
   return mean_seconds(report, report.breakdown.exposed_ps[static_cast<std::size_t>(dimension)]);
 }
 
-/// Of the critical path, per step.
+/// Returns the seconds of the critical path per step.
 Json path_seconds(const Report& report, Picoseconds time) {
   if (report.asynchrony) return {};
   return timed(report, to_seconds(time) / static_cast<double>(report.steps));
@@ -96,7 +95,8 @@ Json categories(const StageMemory& stage) {
   return bytes;
 }
 
-/// Of the stage that has most. A replica that serves holds its whole cache from the beginning.
+/// Returns the memory of the stage that has most. A serving replica holds its whole KV cache from the
+/// beginning.
 Bytes most_memory(const Report& report, Bytes (StageMemory::*bytes)() const) {
   if (report.serving)
     return report.serving->weights_bytes + report.serving->workspace_bytes + report.serving->cache_bytes;
@@ -167,7 +167,7 @@ Json memory_per_stage(const Report& report) {
   return stages;
 }
 
-/// Of a method that gossips.
+/// Returns the graph's name for methods that gossip.
 Json graph_name(const DataParallelSync& sync) {
   if (!sync.gossips()) return absent();
   return sync.neighbours.empty() ? sync.topology : "explicit";
@@ -187,7 +187,7 @@ const ResultKey kFirstKeys[] = {
     {"stack", [](const R& r) -> Json { return r.stack; }, Needs::origin},
 };
 
-/// Those behind the plan's.
+/// Lists the keys that follow those of the plan.
 const ResultKey kFigureKeys[] = {
     {"data_parallel_sync.method",
      [](const R& r) -> Json { return name_of(kSyncMethodNames, r.data_parallel_sync.method); },

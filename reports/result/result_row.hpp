@@ -1,4 +1,4 @@
-// The scalars of a result with their types, for tables that are no text, such as databases.
+// Lists the scalars of a result with their types, for tables that are no text, such as databases.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace orrery {
 
-/// Nothing, a flag, a count, a number or a text.
+/// Holds no value, a flag, a count, a number or a text.
 using ResultScalar = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
 
 /// The keys of a selection that have a place in a row, in order.
@@ -21,7 +21,7 @@ using ResultScalar = std::variant<std::monostate, bool, std::int64_t, double, st
 /// CSV.
 [[nodiscard]] std::vector<ResultScalar> result_row(const Report& report, const ResultSelection& keys);
 
-/// Keys of a row that say the same of equal experiments whoever simulates them, take no runs of their own,
+/// Returns the keys of a row that are equal for equal experiments on any machine, take no runs of their own,
 /// and are no sentences.
 [[nodiscard]] std::vector<std::string> lasting_row_names();
 

@@ -10,7 +10,7 @@ using Json = ResultJson;
 using R = Report;
 using S = Serving;
 
-/// What `value` says of what was served; null where nothing was.
+/// Returns `value` of the serving report; null without one.
 template <class Value>
 Json of_served(const R& report, Value value) {
   if (!report.serving) return absent();
@@ -55,7 +55,7 @@ Json time_share(const R& report, Int128 ServingTimes::*part) {
   });
 }
 
-/// The same of a part by what GPUs do.
+/// Returns the share of a GPU activity in the time of stages.
 Json work_share(const R& report, Int128 (*part)(const ServingWork&)) {
   return of_served(report, [part](const S& serving) {
     return static_cast<double>(part(serving.work)) / static_cast<double>(serving.work.total_ps());
@@ -73,7 +73,7 @@ Json message_share(const R& report) {
       report, [](const ServingWork& work) { return work.messages_ps[static_cast<std::size_t>(dimension)]; });
 }
 
-/// What only arrivals at a rate have.
+/// Returns a figure that exists only if requests arrive at a rate.
 template <class Value>
 Json of_queue(const R& report, Value S::*value) {
   return of_served(report, [value](const S& serving) {
@@ -99,7 +99,7 @@ Json cost_of_tokens(const R& report) {
   });
 }
 
-/// Of prompts and outputs.
+/// Returns the cost per million tokens, prompts and outputs together.
 Json per_million_tokens(const R& report, double per_hour) {
   return of_served(report, [per_hour](const S& serving) {
     return per_hour > 0 ? Json(per_hour / (3600 * serving.tokens_per_s()) * 1e6) : Json();

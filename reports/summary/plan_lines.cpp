@@ -104,7 +104,7 @@ std::string plan_line(const Plan& p) {
   return text + ", " + std::string(kPrecisionNames[static_cast<std::size_t>(p.precision)]);
 }
 
-/// What runs beside compute, of what the plan sends at all.
+/// Lists the communication that overlaps compute, if the plan has it at all.
 std::string overlap_line(const Report& report) {
   const Plan& p = report.plan;
   std::string text;
@@ -132,7 +132,7 @@ std::string overlap_line(const Report& report) {
   return "beside compute: " + text;
 }
 
-/// What the software decides where the plan does not.
+/// Lists the settings that the software chooses if the plan does not.
 std::string software_line(const Report& report) {
   const Plan& p = report.plan;
   if (report.stack.empty()) return "";

@@ -1,4 +1,4 @@
-// A plan in words: what was asked for, what overlaps, what the software decides.
+// Describes a plan in words: the requested plan, its overlap, the software's choices.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace orrery {
 
-/// Whether ZeRO's parameters are gathered before they are needed.
+/// Returns true if ZeRO gathers parameters before they are needed.
 [[nodiscard]] bool gathers_ahead(const Plan& plan);
-/// Whether messages between stages travel while GPUs compute.
+/// Returns true if messages between stages overlap compute.
 [[nodiscard]] bool overlaps_messages(const Report& report);
-/// Whether keys and values travel between context ranks while these compute.
+/// Returns true if keys and values travel between context ranks while they compute.
 [[nodiscard]] bool overlaps_context(const Plan& plan);
 
-/// In the order of the summary, each to be wrapped.
+/// Returns the lines in the order of the summary, each to be wrapped.
 [[nodiscard]] std::vector<std::string> plan_lines(const Report& report);
 
 }  // namespace orrery

@@ -110,7 +110,7 @@ class Summary {
     rate("hardware", report_.hardware_tflops_per_gpu(), "HFU", "with recomputation");
   }
 
-  /// What the training takes, where the cluster says so.
+  /// Writes the cost of the training if the cluster has prices.
   void bill() {
     const double mwh = report_.training_energy_kwh() / 1000;
     if (report_.power_w > 0)
@@ -273,7 +273,7 @@ class Summary {
     limits(s);
   }
 
-  /// Those of the experiment, each beside what it limits.
+  /// Writes the experiment's limits, each beside the figure it limits.
   void limits(const Serving& s) {
     for (const ServiceLimit& limit : kServiceLimits) {
       const double most_s = report_.slo.*limit.most_s;
@@ -302,7 +302,7 @@ class Summary {
                               s.batch_most));
   }
 
-  /// What the GPUs do while they do not wait.
+  /// Writes how GPUs spend their busy time.
   void serving_work(const Serving& s) {
     const auto share = [&s](Int128 part) {
       return 100 * static_cast<double>(part) / static_cast<double>(s.work.total_ps());

@@ -12,7 +12,7 @@
 
 namespace orrery {
 
-/// What stands in a cell that says nothing.
+/// Marks a cell without a value.
 inline constexpr const char* kEmptyCell = "-";
 
 struct TableColumn {
@@ -24,7 +24,7 @@ struct TableColumn {
   std::string words;   ///< how a value that all rows share is said, such as "GPUs"; "": never
 
   [[nodiscard]] std::size_t width() const;
-  /// Whether all rows that say something say the same, and what.
+  /// Returns true if all rows with a value have the same one; shared_value() returns it.
   [[nodiscard]] bool same_in_all_rows() const;
   [[nodiscard]] const std::string& shared_value() const;
 };
@@ -38,7 +38,7 @@ inline constexpr std::array<TableUnit, 5> kTimeUnits{
     {{1e-6, "us"}, {1e-3, "ms"}, {1, "s"}, {3600, "h"}, {86400, "days"}}};
 inline constexpr std::array<TableUnit, 4> kSizeUnits{{{1e3, "kB"}, {1e6, "MB"}, {1e9, "GB"}, {1e12, "TB"}}};
 
-/// In base units; none where there is nothing to say.
+/// Values in base units; nullopt for cells without a value.
 using ColumnValues = std::vector<std::optional<double>>;
 
 /// The unit in which the middle of the values above 0, by ratio, is at least 1.
@@ -54,7 +54,7 @@ using ColumnValues = std::vector<std::optional<double>>;
 /// `text`, or its beginning and dots.
 [[nodiscard]] std::string shortened(std::string text, std::size_t most);
 
-/// Whether a cell is a number, or empty.
+/// Returns true if a cell is a number, or empty.
 [[nodiscard]] bool is_number_cell(const std::string& text);
 
 /// `text` in colour, or bold, by the code of ANSI; as it is without `colour`.
@@ -63,7 +63,7 @@ using ColumnValues = std::vector<std::optional<double>>;
 struct TableStyle {
   std::size_t width = 80;   ///< most columns of text
   bool colour = false;      ///< with ANSI colours
-  std::string_view shared;  ///< what is said of columns that moved above the table
+  std::string_view shared;  ///< words for columns that moved above the table
   std::string_view all;     ///< where those are that there was no room for, such as "--csv has all"
 };
 

@@ -1,4 +1,4 @@
-// A cell of a CSV table, for every writer of one.
+// Writes a cell of a CSV table, for every writer of one.
 #pragma once
 
 #include <string>

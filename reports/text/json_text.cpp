@@ -10,7 +10,7 @@
 namespace orrery {
 namespace {
 
-/// Whether a character stands for itself; most texts have no other.
+/// Returns true if JSON needs no escape for a character; most texts have no other characters.
 bool is_plain(char c) { return c >= ' ' && c < '\x7f' && c != '"' && c != '\\'; }
 
 /// Writes a positive number that is a count of billionths, as gigabytes are of bytes, without a search for

@@ -1,4 +1,4 @@
-// JSON as text, written from front to back, for every writer of it: a batch writes thousands of results a
+// Writes JSON as text, from front to back, for every writer of it: a batch writes thousands of results a
 // second, so no tree of them is built first. The text is that of nlohmann's dump(), but for numbers that take
 // fewer digits than that writes.
 #pragma once
@@ -11,10 +11,10 @@
 
 namespace orrery {
 
-/// Appends the text in quotes, escaped; what is no UTF-8 becomes U+FFFD.
+/// Appends the text in quotes, escaped; invalid UTF-8 becomes U+FFFD.
 void append_json(std::string_view text, std::string& out);
-/// With the fewest digits that tell the number from its neighbours, at times one more; null where it is not
-/// finite.
+/// Appends the fewest digits that distinguish the number from its neighbours, at times one more; null if it
+/// is not finite.
 void append_json(double value, std::string& out);
 void append_json(std::int64_t value, std::string& out);
 void append_json(bool value, std::string& out);
@@ -23,7 +23,7 @@ void append_json(std::nullptr_t, std::string& out);
 /// Objects and lists, each member announced by key() or element().
 class JsonText {
  public:
-  /// On lines of their own where `indent` >= 0.
+  /// Writes members on lines of their own if `indent` >= 0.
   explicit JsonText(int indent) : indent_(indent) {}
 
   void begin(char bracket);
@@ -34,7 +34,7 @@ class JsonText {
   void value(const Scalar& scalar) {
     append_json(scalar, text_);
   }
-  /// All of it, and the end of the line.
+  /// Returns all of the text, and the end of the line.
   [[nodiscard]] std::string take() { return std::move(text_) + '\n'; }
 
  private:

@@ -1,4 +1,4 @@
-// Tables in characters: what the commands that print rows have in common.
+// Writes tables in characters, for all commands that print rows.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ class TextTable {
  public:
   explicit TextTable(std::vector<std::string> headers) : headers_(std::move(headers)) {}
 
-  /// As many cells as headers.
+  /// Adds a row with as many cells as headers.
   void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
   [[nodiscard]] bool empty() const { return rows_.empty(); }
   /// Lines with two blanks before each column.

@@ -1,4 +1,4 @@
-// The arguments of slices: what their names leave out.
+// Writes the arguments of slices: details that their names leave out.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ inline constexpr std::array<std::string_view, 8> kArgumentNames{"layer", "microb
 
 class Arguments {
  public:
-  /// `detailed`: with those that long traces leave out.
+  /// `detailed`: with arguments that long traces leave out.
   Arguments(const TracePlan& plan, const TraceSlice& slice, bool detailed);
 
   struct Value {

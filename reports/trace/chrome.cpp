@@ -74,7 +74,7 @@ class ChromeWriter final : public TraceReader {
     std::uint32_t thread;
     bool sends;
   };
-  /// Heap order: the earliest on top; ids order what falls on one time.
+  /// Orders the heap: the earliest is on top; ids order events of one time.
   static bool later(const FlowEnd& a, const FlowEnd& b) {
     return a.time != b.time ? a.time > b.time : a.id > b.id;
   }

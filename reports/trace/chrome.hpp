@@ -1,4 +1,4 @@
-// Chrome Trace Event JSON.
+// Writes Chrome Trace Event JSON.
 #pragma once
 
 #include <string_view>

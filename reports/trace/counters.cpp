@@ -107,7 +107,7 @@ Nanoseconds LinkCounter::first_change_from(SpanCursor cursor, Nanoseconds time) 
   return cursor.span.start >= time ? cursor.span.start : cursor.span.finish;
 }
 
-/// What the stream sends from time_ to `end`, at an even pace over each communication.
+/// Adds the bytes that the stream sends from time_ to `end`, at an even pace over each communication.
 void LinkCounter::add_bytes(SpanCursor& cursor, Nanoseconds end,
                             std::array<double, kDimensionCount>& bytes) const {
   while (cursor.span.start < end) {

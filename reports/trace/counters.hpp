@@ -1,6 +1,6 @@
-// The two counter tracks of a rank in a trace, as sequences of samples in order of time. A sample
-// holds until the next one; samples fall on real changes, and at least a window apart, so that a
-// long trace is not made of counters: a window of 0 gives every change.
+// Samples the two counter tracks of a rank in a trace, as sequences of samples in order of time. A sample
+// holds until the next one; samples fall on real changes, and at least a window apart, so that a long trace
+// is not made of counters: a window of 0 gives every change.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ namespace orrery {
 /// Walks one stream of a rank.
 struct SpanCursor {
   const std::vector<std::uint32_t>* ops = nullptr;
-  std::size_t next = 0;  ///< index into ops of what follows
+  std::size_t next = 0;  ///< index into ops of the next one
   std::uint32_t op = 0;  ///< current operation
   Span span{kNoTime, kNoTime};
 
@@ -30,14 +30,14 @@ struct SpanCursor {
   }
 };
 
-/// Memory in use: what is held from step to step, and what the operations so far have kept and hold.
-/// A sample is the highest value until the next one.
+/// Tracks memory in use: the memory held from step to step, and that of the operations so far. A sample is
+/// the highest value until the next one.
 class MemoryCounter {
  public:
   MemoryCounter(const TracePlan& plan, std::uint32_t rank, Nanoseconds window);
   /// Time of the next sample; kNoTime when there is none.
   [[nodiscard]] Nanoseconds time() const { return time_; }
-  /// Its value in bytes; moves on to the following sample.
+  /// Returns its value in bytes and moves on to the following sample.
   Bytes take();
 
  private:
@@ -69,7 +69,7 @@ class LinkCounter {
 
   LinkCounter(const TracePlan& plan, std::uint32_t rank, Nanoseconds window);
   [[nodiscard]] Nanoseconds time() const { return time_; }
-  /// Its values; moves on to the following sample.
+  /// Returns its values and moves on to the following sample.
   Rates take();
   [[nodiscard]] bool uses(std::size_t dimension) const { return used_[dimension]; }
 

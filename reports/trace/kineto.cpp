@@ -141,7 +141,7 @@ class KinetoWriter {
     return static_cast<Stream>(stream) == Stream::host ||
            static_cast<Stream>(stream) == Stream::host_optimizer;
   }
-  /// Of a CUDA stream; 0 has a meaning of its own in some readers.
+  /// Returns the thread of a CUDA stream; 0 has a meaning of its own in some readers.
   static std::int64_t thread_of(std::uint32_t stream) { return std::int64_t{stream} + 1; }
 
   void begin(std::string_view head, std::string_view name) {

@@ -7,7 +7,7 @@
 
 namespace orrery {
 
-/// One of the plan's ranks, with all its operations.
+/// Writes one of the plan's ranks, with all its operations.
 /// @return its number of kernels and copies
 std::uint64_t write_kineto_rank(const TracePlan& plan, std::uint32_t rank, std::string_view metadata_json,
                                 const Sink& sink);

@@ -36,7 +36,8 @@ std::string_view pass_name(Phase phase) {
   return "optimizer";
 }
 
-/// Of categories of slices that hold others: not phases, so that sums over a phase do not count them.
+/// Names the category of slices that contain others. It is not a phase, so that sums over a phase do not
+/// count them twice.
 constexpr std::string_view kPassCategory = "pass";
 constexpr std::string_view kStepCategory = "step";
 

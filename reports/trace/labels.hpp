@@ -1,7 +1,7 @@
-// Names and categories of operations in traces and spans, made once per kind of operation. Viewers colour by
-// the name without its digits, so a name says what runs and never which: layer and micro-batch are arguments.
-// The category is the phase, or that the slice holds others; the thread tells computation and the kinds of
-// communication apart.
+// Names operations in traces and spans, once per kind of operation, with categories. Viewers colour by the
+// name without its digits, so a name gives the kind of work and no number: layer and micro-batch are
+// arguments. The category is the phase, or says that the slice contains others; the thread tells computation
+// and the kinds of communication apart.
 #pragma once
 
 #include <cstdint>

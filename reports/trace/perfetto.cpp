@@ -99,7 +99,7 @@ class PerfettoWriter final : public TraceReader {
     Nanoseconds finish;
     std::uint64_t last_flow;  ///< 0: none
   };
-  /// Slices of a thread that are not closed yet, those that hold others first.
+  /// Holds the open slices of a thread, outer ones first.
   struct Thread {
     std::uint64_t track = 0;
     std::vector<Open> open;
@@ -119,7 +119,7 @@ class PerfettoWriter final : public TraceReader {
     return track_of(process, threads_per_process_ + series.place);
   }
 
-  /// Closes the slices of a depth and those that lie in them.
+  /// Closes the slices of a depth and those inside them.
   void close(Thread& thread, std::uint32_t depth) {
     while (!thread.open.empty() && thread.open.back().depth >= depth) {
       const Open& open = thread.open.back();
@@ -147,7 +147,7 @@ class PerfettoWriter final : public TraceReader {
     write_packet(packet::kNeedsState);
   }
 
-  /// What `packet_` has, and where it belongs.
+  /// Writes the contents of `packet_` with its sequence.
   void write_packet(std::uint64_t flags) {
     packet_.integer(packet::kSequence, 1);
     if (flags != 0) packet_.integer(packet::kSequenceFlags, flags);

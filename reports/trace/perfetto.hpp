@@ -1,4 +1,4 @@
-// Perfetto's native form.
+// Writes Perfetto's native form.
 #pragma once
 
 #include <string_view>

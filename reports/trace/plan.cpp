@@ -50,7 +50,7 @@ std::vector<std::uint32_t> ranks_within(const TracePlan& plan, const RankGrid& g
 
 namespace {
 
-/// Of the compute stream `all`, those that are in `chosen`, a part of it.
+/// Groups the operations of the compute stream `all` that are in `chosen`, a subset of it, by step.
 std::vector<StepOps> steps_of(const Program& program, const std::vector<std::uint32_t>& all,
                               const std::vector<std::uint32_t>& chosen) {
   std::vector<StepOps> steps;

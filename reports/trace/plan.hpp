@@ -1,4 +1,4 @@
-// What a trace will hold: the chosen ranks and, per program, the operations of the chosen steps.
+// Lists the contents of a trace: the chosen ranks and, per program, the operations of the chosen steps.
 #pragma once
 
 #include <algorithm>
@@ -12,9 +12,9 @@
 
 namespace orrery {
 
-/// A training step on a compute stream: from when that is done with what comes before, the run's beginning
-/// where nothing does, to the end of its last operation, the run's where none follows. So the steps of a rank
-/// fill its time, and what no pass in them covers is waiting.
+/// Describes a training step on a compute stream: from the end of the work before it (or the run's beginning)
+/// to the end of its last operation (or the run's end). The steps of a rank thus fill its time, and time
+/// outside their passes is waiting.
 struct StepOps {
   std::int32_t step = 0;
   std::uint32_t first_op = 0;
@@ -69,15 +69,15 @@ struct TracePlan {
   }
 };
 
-/// All ranks, or those of the first data-parallel replica, or one per pipeline stage: the first of these that
-/// stays within `max_spans`, else the last. `once_per_class`: spans of ranks that are simulated as one count
-/// once.
+/// Returns all ranks, or those of the first data-parallel replica, or one per pipeline stage: the first of
+/// these that stays within `max_spans`, else the last. `once_per_class`: spans of ranks that are simulated as
+/// one count once.
 [[nodiscard]] std::vector<std::uint32_t> ranks_within(const TracePlan& plan, const RankGrid& grid,
                                                       std::uint64_t max_spans, bool once_per_class = false);
 
 /// Throws InputError when a rank in `options` does not exist.
 [[nodiscard]] TracePlan plan_trace(const RunView& run, const RankGrid& grid, const TraceOptions& options);
-/// The same with operations alone, no passes and no steps.
+/// Plans a trace with operations only, without passes and steps.
 [[nodiscard]] TracePlan plan_operations(const RunView& run, const RankGrid& grid,
                                         const TraceOptions& options);
 

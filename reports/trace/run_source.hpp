@@ -1,4 +1,5 @@
-// The trace of a run of steps: a process per rank, a thread per stream, memory and links as counters.
+// Supplies the trace of a run of steps: a process per rank, a thread per stream, memory and links as
+// counters.
 #pragma once
 
 #include <map>

@@ -114,7 +114,7 @@ void ServingTrace::add_requests(std::uint64_t most) {
   for (std::uint32_t lane = 0; lane < lanes_; ++lane)
     for (const std::uint32_t r : of_lane[lane]) add_request(r, lane);
   for (std::size_t at = 0; at < items_.size(); ++at) part(at);
-  // What lies in a request ends before it does.
+  // Parts of a request must end before the request does.
   Nanoseconds limit = 0;
   for (Item& item : items_) {
     if (item.kind == Kind::request) limit = std::max(item.span.start, item.apart - 1);
@@ -139,7 +139,7 @@ void ServingTrace::add_request(std::uint32_t number, std::uint32_t lane) {
   add(Kind::output, of.transfer_end_ps, of.end_ps);
 }
 
-/// Of more than `most` states those that lie apart in time.
+/// Adds states; of more than `most`, only those that lie apart in time.
 void ServingTrace::add_states(std::uint64_t most) {
   const Picoseconds window =
       record_.states.size() <= most

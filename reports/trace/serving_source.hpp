@@ -1,6 +1,6 @@
-// The trace of requests that were served: a process per replica with a thread per pipeline stage, on which
-// its iterations lie, and with its cache and its requests as counters; and a process in which requests lie on
-// lanes from arrival to end, with what happened to them below.
+// Traces a serving run: a process per replica with a thread per pipeline stage, on which its iterations lie,
+// and with its KV cache and its requests as counters; and a process in which requests lie on lanes from
+// arrival to end, with their phases below.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ class ServingTrace final : public TraceSource {
   /// Requests that lie side by side at most; of more at a time the later ones are left out.
   static constexpr std::uint32_t kMostLanes = 256;
 
-  /// Keeps a reference. Iterations and requests have half of the spans each, or what the other leaves.
+  /// Keeps a reference. Iterations and requests have half of the spans each, or the rest of the other's half.
   ServingTrace(const ServingRecord& record, std::uint64_t max_spans);
 
   [[nodiscard]] std::size_t processes() const override { return record_.replicas + (lanes_ > 0 ? 1U : 0U); }
@@ -31,7 +31,7 @@ class ServingTrace final : public TraceSource {
   void tell(TraceReader& reader) override;
   void tell_thread(std::uint32_t process, std::uint32_t thread, TraceReader& reader) override;
 
-  /// Iterations and requests that are not shown, of those that the record has.
+  /// Returns the number of recorded iterations and requests that are not shown.
   [[nodiscard]] std::uint64_t left_out() const { return left_out_; }
 
  private:

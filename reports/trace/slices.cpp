@@ -10,7 +10,7 @@ constexpr std::uint32_t kNoOp = 0xffffffff;
 /// A slice shorter than this has no room for both ends of an arrow.
 constexpr Nanoseconds kShortestWithArrow = 5;
 
-/// Latest end of what lies in a slice.
+/// Returns the latest end of slices inside another one.
 Nanoseconds limit_in(const Span& apart) {
   return apart.finish > apart.start ? apart.finish - 1 : apart.finish;
 }

@@ -1,6 +1,6 @@
-// A trace as every format reads it, whatever it is of: processes with threads of slices and with counters.
-// Times are whole nanoseconds, start and finish both rounded down, so that slices that touch in ps touch in
-// ns.
+// Declares a trace as every format reads it, for any kind of run: processes with threads of slices and with
+// counters. Times are whole nanoseconds, start and finish both rounded down, so that slices that touch in ps
+// touch in ns.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct Span {
   Nanoseconds finish = 0;
 };
 
-/// What slices of a kind are called; viewers sum and colour by it. Safe in JSON as it is.
+/// Names a kind of slice; viewers sum and colour by it. The name needs no escapes in JSON.
 struct TraceLabel {
   std::string name;  ///< "forward attention"
   std::string_view category;
@@ -29,7 +29,7 @@ struct TraceLabel {
 };
 [[nodiscard]] TraceLabel trace_label(std::string_view name, std::string_view category);
 
-/// One graph of a counter. Native forms have a track for each.
+/// Describes one graph of a counter. Native forms have a track for each.
 struct CounterSeries {
   std::string_view key;     ///< beside others of the same counter
   std::string track;        ///< alone
@@ -40,7 +40,7 @@ struct CounterSeries {
 struct TraceCounter {
   std::string_view name;  ///< with its unit, such as "memory GB"
   std::vector<CounterSeries> series;
-  /// What the name's unit has of a value: that many millionths for each whole `grain` of it.
+  /// Each whole `grain` of a value counts as `millionths` millionths of the unit in the name.
   std::int64_t grain = 1;
   std::int64_t millionths = 1'000'000;
   bool is_bytes = false;
@@ -76,9 +76,9 @@ struct SourceSlice {
   const TraceLabel* label = nullptr;
   std::string_view name;  ///< in place of the label's, where a format shows slices one by one; empty: none
   Span span;
-  /// The same for readers that add start and duration in double, and may miss the sum by less than 1 ns: ends
-  /// 1 ns before the next slice of its kind where they touch, and 1 ns before what holds it. What is too
-  /// short for that has no length.
+  /// The span for readers that add start and duration in double, and may miss the sum by less than 1 ns: it
+  /// ends 1 ns before the next slice of its kind if they touch, and 1 ns before the slice that contains it. A
+  /// slice too short for that has no length.
   Span apart;
   std::span<const TraceArgument> arguments;
   Arrow arrow;
@@ -88,7 +88,7 @@ class TraceReader {
  public:
   virtual ~TraceReader() = default;
   virtual void read(const SourceSlice& slice) = 0;
-  /// From that time on, a value for each series.
+  /// Receives a value for each series, which holds from that time on.
   virtual void read(std::uint32_t process, const TraceCounter& counter, Nanoseconds time,
                     std::span<const std::int64_t> values) = 0;
 };
@@ -97,17 +97,17 @@ class TraceSource {
  public:
   virtual ~TraceSource() = default;
   [[nodiscard]] virtual std::size_t processes() const = 0;
-  /// In the order in which viewers show them.
+  /// Returns the processes in the order in which viewers show them.
   [[nodiscard]] virtual TraceProcess process(std::size_t at) const = 0;
   [[nodiscard]] virtual std::vector<TraceCounter> counters(std::size_t at) const = 0;
   [[nodiscard]] virtual std::uint32_t threads() const = 0;
-  /// Up to the last thread that has slices.
+  /// Returns the number of threads up to the last one that has slices.
   [[nodiscard]] virtual std::uint32_t used_threads() const { return threads(); }
   [[nodiscard]] virtual std::uint32_t series() const = 0;
   [[nodiscard]] virtual std::vector<const TraceLabel*> labels() const = 0;
   [[nodiscard]] virtual std::span<const std::string_view> argument_names() const = 0;
   [[nodiscard]] virtual Nanoseconds end() const = 0;
-  /// All slices and counters in order of time, slices that hold others before these.
+  /// Reports all slices and counters in order of time, slices that contain others before these.
   virtual void tell(TraceReader& reader) = 0;
   /// The slices of one thread of a process.
   virtual void tell_thread(std::uint32_t process, std::uint32_t thread, TraceReader& reader) = 0;

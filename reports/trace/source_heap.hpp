@@ -1,5 +1,5 @@
-// The earliest of many sorted sequences of trace events: a binary heap of (time, source). At one
-// time the lower source comes first.
+// Finds the earliest of many sorted sequences of trace events: a binary heap of (time, source). At one time
+// the lower source comes first.
 #pragma once
 
 #include <cstdint>

@@ -91,7 +91,7 @@ class SpeedscopeWriter final : public TraceReader {
     out_.text("]}");
   }
 
-  /// The slices of a depth and those that lie in them.
+  /// Closes the slices of a depth and those inside them.
   void close(std::uint32_t depth) {
     for (; !open_.empty() && open_.back().depth >= depth; open_.pop_back())
       write_event('C', open_.back().frame, open_.back().finish);
@@ -112,7 +112,7 @@ class SpeedscopeWriter final : public TraceReader {
   TraceSource& source_;
   TextBuffer out_;
   std::vector<std::uint32_t> frames_;  ///< by TraceLabel::number
-  std::vector<Open> open_;             ///< of the current profile, those that hold others first
+  std::vector<Open> open_;             ///< of the current profile, outer ones first
   TraceInfo info_;
   bool first_ = true;
 };

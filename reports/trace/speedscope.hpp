@@ -1,4 +1,4 @@
-// speedscope's own format.
+// Writes speedscope's own format.
 #pragma once
 
 #include <string_view>

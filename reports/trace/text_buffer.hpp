@@ -1,5 +1,5 @@
-// Append buffer of a streaming writer: text and numbers go into one block that is handed to the sink
-// when full, so memory stays constant however long the output is.
+// Implements the append buffer of a streaming writer: text and numbers go into one block that is handed to
+// the sink when full, so memory stays constant however long the output is.
 #pragma once
 
 #include <charconv>

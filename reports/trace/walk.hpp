@@ -1,5 +1,5 @@
-// What happens in a trace, in order of time over all its ranks. A format with one list of events takes it
-// from here; one with a list per thread takes SliceCursor.
+// Walks through the events of a trace in order of time over all its ranks. Formats with one list of events
+// use it; those with a list per thread use SliceCursor.
 #pragma once
 
 #include <string>
@@ -19,11 +19,11 @@ inline constexpr std::uint64_t kDetailedOperations = 20'000;
 class TraceEvents {
  public:
   virtual ~TraceEvents() = default;
-  /// At its start.
+  /// Receives a slice at its start.
   virtual void slice(const TraceSlice& slice) = 0;
-  /// From that time on.
+  /// Receives the memory from that time on.
   virtual void memory(std::uint32_t rank, Nanoseconds time, Bytes bytes) = 0;
-  /// From that time on, in dimensions in which `uses`.
+  /// Receives the rates from that time on, in dimensions in which `uses`.
   virtual void links(std::uint32_t rank, Nanoseconds time, const LinkCounter::Rates& rates,
                      const LinkCounter& uses) = 0;
 };
@@ -37,7 +37,7 @@ void walk(const TracePlan& plan, TraceEvents& events);
 /// Streams up to the last one that a program uses.
 [[nodiscard]] std::uint32_t used_streams(const Workload& workload);
 
-/// Where a rank is, such as "rank 9: tp 1 dp 1 pp 0 (node 1, gpu 1)".
+/// Returns the place of a rank, such as "rank 9: tp 1 dp 1 pp 0 (node 1, gpu 1)".
 [[nodiscard]] std::string process_name(const TracePlan& plan, const RankGrid& grid, std::uint32_t rank);
 
 }  // namespace orrery

@@ -19,7 +19,7 @@ class CentreLoop final : public EventLoop {
         taken_(std::size_t{servers_} * workers()) {}
 
  private:
-  /// What the time of a worker that is not computing passes with.
+  /// States of a worker: it computes local steps, waits for the server, or merges a received model.
   enum class Phase : std::uint8_t { computes, waits, merges };
   struct Worker {
     Phase phase = Phase::computes;
@@ -27,7 +27,7 @@ class CentreLoop final : public EventLoop {
     std::uint32_t answered = 0;  ///< servers whose part has come back
     std::int64_t read_at = 0;    ///< exchanges of the centre that its model knows of
   };
-  /// A server's queue: who has come, in order of time and then of workers.
+  /// A server's queue: workers that have arrived, in order of time and then of workers.
   struct Server {
     bool busy = false;
     std::set<std::pair<Picoseconds, std::uint32_t>> queue;

@@ -1,5 +1,5 @@
-// Inside sim/asynchronous/ only: time, the local steps of workers and the messages between them. Who meets
-// whom is the derived class's.
+// Runs local steps of workers and messages between them in simulated time. Derived classes decide which
+// workers exchange models. Inside sim/asynchronous/ only.
 #pragma once
 
 #include <compare>
@@ -25,11 +25,11 @@ class EventLoop {
  protected:
   /// A worker has done a local step.
   virtual void on_step(std::uint32_t worker) = 0;
-  /// All that send() sent under that name has arrived.
+  /// Called when all messages that send() sent under that name have arrived.
   virtual void on_arrival(std::uint32_t exchange) = 0;
   /// The time that after() named has passed.
   virtual void on_timer(std::uint32_t name) = 0;
-  /// All that happened at this time is known: what waits may begin.
+  /// Called when all events of this time are known, so that waiting exchanges may begin.
   virtual void settle() = 0;
 
   [[nodiscard]] Picoseconds now() const { return now_; }
@@ -37,7 +37,7 @@ class EventLoop {
   [[nodiscard]] std::int64_t steps(std::uint32_t worker) const { return run_.steps[worker]; }
   /// Local steps that have ended.
   [[nodiscard]] std::int64_t steps_of_all() const { return steps_of_all_; }
-  /// The worker goes on: what its last step asked for is over, and the next one begins.
+  /// Begins the next step of a worker, after the exchange of its last step.
   void begin_step(std::uint32_t worker);
   void after(Picoseconds time, std::uint32_t name) { events_.push({now_ + time, false, name}); }
   /// The model of one worker to another; several times under one name, if on_arrival() is to wait for all.

@@ -1,11 +1,12 @@
-// A run of workers that keep no step with each other: each does its local steps at its own pace, and events
-// decide who meets whom. Simulated time orders them, then the numbers of workers, so a run is a function of
-// its input.
+// Simulates asynchronous workers: each does its local steps at its own pace, and events decide which workers
+// exchange models. Simulated time orders them, then the numbers of workers, so a run is a function of its
+// input.
 //
-//   in pairs       asynchronous decentralised SGD (Lian et al. 2018): who has done a step picks a neighbour
-//                  by seed; once neither is in an exchange, both send their model and both take the mean
+//   in pairs       asynchronous decentralised SGD (Lian et al. 2018): a worker that has done a step picks a
+//                  neighbour by seed; once neither is in an exchange, both send their model and both take
+//                  the mean
 //   at a centre    EASGD (Zhang, Choromanska, LeCun 2015), asynchronous local SGD (Liu et al. 2024): every
-//                  period a worker sends its model to the centre, which takes it in and answers
+//                  period a worker sends its model to the centre, which merges it and answers
 #pragma once
 
 #include <cstdint>
@@ -18,15 +19,16 @@
 
 namespace orrery {
 
-/// What all runs of exchanges need.
+/// Holds the inputs that all runs of exchanges need.
 struct ExchangeInput {
   const std::vector<LocalSteps>& workers;
-  /// A worker's on average: the run ends when so many for each are over, with the exchanges they wait for.
+  /// Mean number of steps per worker: the run ends when all workers together have done that many, with the
+  /// exchanges they wait for.
   std::int64_t steps = 1;
   const Topology& topology;
   bool shares_links = true;             ///< messages slow each other down
   ModelRoutes& routes;                  ///< of a model, or of a server's part of it
-  std::vector<Picoseconds> merge_time;  ///< per worker: kernels that bring in what came
+  std::vector<Picoseconds> merge_time;  ///< per worker: kernels that merge a received model
 };
 
 struct PairRules {
@@ -38,7 +40,7 @@ struct PairRules {
 struct CentreRules {
   std::int64_t period = 1;
   std::vector<std::uint32_t> servers;  ///< workers that hold a part of the centre each
-  std::vector<Picoseconds> makes;      ///< per worker: kernels that make what it sends
+  std::vector<Picoseconds> makes;      ///< per worker: kernels that prepare its message
   std::vector<Picoseconds> updates;    ///< per worker: kernels of a server there that take a part in
 };
 
@@ -55,7 +57,7 @@ struct ExchangeRun {
   std::vector<Picoseconds> busy;    ///< per worker: of local steps, with the one that the end cut off
   std::vector<Exchange> exchanges;  ///< that are over, in order of time
   std::int64_t updates = 0;         ///< whose staleness is counted
-  std::int64_t staleness = 0;       ///< of all: updates by others since what it rests on was read
+  std::int64_t staleness = 0;       ///< of all: updates by others since the model it is based on was read
   std::int64_t most_stale = 0;
   Int128 bytes = 0;                       ///< that have arrived
   std::vector<std::uint64_t> link_bytes;  ///< per link: of those
@@ -67,7 +69,8 @@ struct ExchangeRun {
 /// @throws as average_in_pairs()
 [[nodiscard]] ExchangeRun run_parameter_server(const ExchangeInput& input, const CentreRules& rules);
 
-/// Number of the neighbour that a worker picks after its step, of so many: by SplitMix64 of all three.
+/// Returns the number of the neighbour that a worker picks after its step, below `neighbours`: by SplitMix64
+/// of all three.
 [[nodiscard]] std::uint32_t pick_neighbour(std::uint64_t seed, std::uint32_t worker, std::int64_t step,
                                            std::uint32_t neighbours);
 

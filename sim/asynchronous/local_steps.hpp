@@ -1,5 +1,5 @@
-// How long the local steps of workers take, and what their GPUs do in them: read off a run in which workers
-// never meet.
+// Records how long the local steps of workers take and how their GPUs spend them. The times come from a run
+// in which workers never exchange models.
 #pragma once
 
 #include <cstdint>
@@ -11,32 +11,32 @@
 
 namespace orrery {
 
-/// When a worker that meets nobody has done its first, second, ... step. Beyond those simulated the same
-/// steps come again.
+/// Holds the times at which a worker that never exchanges models has done its first, second, ... step. After
+/// the simulated steps the same durations repeat.
 class LocalSteps {
  public:
-  /// Not empty, ascending, in ps.
+  /// `finish` is not empty and ascending, in ps.
   explicit LocalSteps(std::vector<Picoseconds> finish) : finish_(std::move(finish)) {}
 
-  /// After so many of them.
+  /// Returns the time after `steps` steps.
   [[nodiscard]] Picoseconds finish(std::int64_t steps) const {
     const auto known = static_cast<std::int64_t>(finish_.size());
     const Picoseconds rest = steps % known > 0 ? finish_[static_cast<std::size_t>(steps % known - 1)] : 0;
     return steps / known * finish_.back() + rest;
   }
-  /// Of the step after so many.
+  /// Returns the duration of the step after `steps` steps.
   [[nodiscard]] Picoseconds duration(std::int64_t steps) const { return finish(steps + 1) - finish(steps); }
-  /// Of all that were simulated.
+  /// Returns the duration of all simulated steps.
   [[nodiscard]] Picoseconds all() const { return finish_.back(); }
 
  private:
   std::vector<Picoseconds> finish_;
 };
 
-/// Per worker: replica d of the data axis, all its ranks.
+/// Returns the local steps per worker, which is replica d of the data axis with all its ranks.
 [[nodiscard]] std::vector<LocalSteps> local_steps(const RunView& run, const RankGrid& grid);
 
-/// What the GPUs of a run of exchanges do.
+/// Holds the times of GPUs in a run of exchanges, by class of ranks.
 struct WorkerClasses {
   std::vector<ClassTimes> times;
   std::vector<std::uint32_t> multiplicity;  ///< GPUs with these times

@@ -1,4 +1,5 @@
-// What one worker sends another: each rank its part of the model, to the rank of the same place.
+// Prices a message from one worker to another. Each rank sends its part of the model to the rank at the same
+// index of the other worker.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,7 @@ class ModelRoutes {
     TransferPrice price;
     Bytes bytes = 0;
   };
-  /// One of each rank; none from a worker to itself. They stay where they are.
+  /// One message of each rank; a worker sends none to itself. The messages stay at their address.
   using Way = std::vector<RankMessage>;
   [[nodiscard]] const Way& way(std::uint32_t from, std::uint32_t to);
 
@@ -39,7 +40,7 @@ class ModelRoutes {
   std::unordered_map<std::uint64_t, std::unique_ptr<const Way>> ways_;
 };
 
-/// What kernels beside the local steps take, per worker: the longest of its ranks', without jitter.
+/// Returns the time of kernels beside the local steps, per worker: the longest of its ranks', without jitter.
 /// @param values  per pipeline stage, each of which moves `bytes_each` of memory traffic
 [[nodiscard]] std::vector<Picoseconds> kernel_times(const Experiment& experiment,
                                                     const std::vector<std::int64_t>& values,

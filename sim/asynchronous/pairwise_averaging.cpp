@@ -51,7 +51,7 @@ class PairLoop final : public EventLoop {
     if (std::exchange(one.holds, false)) ask(worker);
   }
 
-  /// Those who asked first go first, of those the lower number.
+  /// Pairs waiting workers: the one that asked first goes first, on a tie the one with the lower number.
   void settle() override {
     for (auto next = waiting_.begin(); next != waiting_.end();) {
       const std::uint32_t worker = next->second;

@@ -20,7 +20,7 @@ void Transport::send(Picoseconds now, const TransferPrice& price, std::uint32_t 
   wait_for_leg(now, slot);
 }
 
-/// Until its latency has passed; where nobody meets on links, until the whole message has.
+/// Waits until the latency of a leg has passed; if flows do not share links, until the whole message has.
 void Transport::wait_for_leg(Picoseconds now, std::uint32_t slot) {
   const Moving& one = moving_[slot];
   const Picoseconds wait = network_ ? one.price->legs[one.leg].latency_ps : one.price->alone_ps();

@@ -1,5 +1,5 @@
 // Messages on their way, whenever they leave: under flow their legs share links with all others of the time,
-// under alpha-beta each takes as long as alone. Knows neither who sends nor why.
+// under alpha-beta each takes as long as alone. Knows neither the senders nor their reasons.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,10 @@ class Transport {
   /// Sends `price` at `now`, which is not before the last advance(). It lives until the message has arrived.
   /// @param name  reported by advance()
   void send(Picoseconds now, const TransferPrice& price, std::uint32_t name);
-  /// No message arrives before this time; kNever where none is on its way. It may be early.
+  /// Returns a time before which no message arrives; kNever if none is in flight. It may be early.
   [[nodiscard]] Picoseconds next_event();
-  /// Moves to `now`, at most next_event(), and appends the names of what arrives there, in ascending order.
+  /// Moves to `now`, at most next_event(), and appends the ids of messages that arrive then, in ascending
+  /// order.
   void advance(Picoseconds now, std::vector<std::uint32_t>& arrived);
 
  private:

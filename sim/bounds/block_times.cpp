@@ -110,7 +110,8 @@ class BlockClock {
       const Steps& steps = block.of(static_cast<PassKind>(k));
       if (steps.list.empty()) continue;
       const Chain pass = chain(steps, stage, rank, &MessageTimes::least);
-      // What is computed again needs no gradient, so that kernels alone are sure to come before it.
+      // Recomputation needs no gradient, so messages may overlap it and only its kernels surely precede the
+      // pass.
       const Picoseconds again = block.recomputes(static_cast<PassKind>(k))
                                     ? chain(block.recompute, stage, rank, &MessageTimes::least).free[kCompute]
                                     : 0;

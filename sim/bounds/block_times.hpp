@@ -1,5 +1,5 @@
-// What each block of a model takes on the GPUs of each pipeline rank: its passes there and back with one
-// micro-batch, without what other stages and replicas do beside them.
+// Computes how long each block of a model takes on the GPUs of each pipeline rank: its passes there and back
+// with one micro-batch, without interference from other stages and replicas.
 #pragma once
 
 #include <algorithm>
@@ -18,13 +18,13 @@
 
 namespace orrery {
 
-/// The least that a block takes in a pass of some kind, recomputation included, with each message as long as
-/// in the fastest communicator of the stage: from its input to its output, until its last kernel, and what
-/// each stream does.
+/// Holds the least times of a block in a pass of some kind, recomputation included, with each message as long
+/// as in the fastest communicator of the stage: from its input to its output, until its last kernel, and the
+/// busy time of each stream.
 struct LeastBlockTime {
   Picoseconds to_output = 0;
   Picoseconds computing = 0;
-  std::array<Picoseconds, kStreamCount> busy{};  ///< sums, whatever they wait for
+  std::array<Picoseconds, kStreamCount> busy{};  ///< sums without waits
 
   /// Until the block after it may begin in the same pass.
   [[nodiscard]] Picoseconds to_next() const { return std::max(to_output, computing); }
@@ -47,10 +47,10 @@ struct TimedSteps {
   std::vector<TimedStep> list;
   std::int32_t output = kBlockInput;  ///< as Steps::output
 };
-/// By PassKind, and what is computed again.
+/// Steps by PassKind, and those of recomputation.
 using TimedBlock = std::array<TimedSteps, kPassKindCount + 1>;
 
-/// On one GPU of a pipeline rank, as on all of its kind there.
+/// Holds the times on one GPU of a pipeline rank, which are those of all GPUs of its kind there.
 struct GpuBlockTimes {
   std::uint64_t kind = 0;              ///< RankSpeeds::kind()
   std::vector<Picoseconds> times;      ///< per ModelBlocks::kinds
@@ -75,7 +75,7 @@ struct LeastWeightTime {
   Picoseconds exposed = 0;  ///< of those beside which the rank does not compute
 };
 
-/// Of stages that a plan might have; keeps references.
+/// Returns the least time of moving weights for stages that a plan might have; keeps references.
 using WeightTimes = std::function<LeastWeightTime(const Stage&)>;
 [[nodiscard]] WeightTimes weight_times(const Experiment& experiment, const CommunicatorLayout& layout,
                                        Memo& memo);
@@ -86,7 +86,7 @@ struct LeastTimes {
   std::vector<LeastWeightTime> weights;  ///< per pipeline rank
 };
 
-/// The same with what moves weights; the plan leaves nothing open.
+/// Adds the time of moving weights. The plan must have no "auto" values.
 [[nodiscard]] LeastTimes least_times(const Experiment& experiment, const CommunicatorLayout& layout,
                                      Memo& memo, bool with_steps = false);
 

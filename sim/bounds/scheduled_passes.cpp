@@ -76,7 +76,7 @@ std::vector<TimedStep> steps_of(const GpuBlockTimes& gpu, const Chunk& chunk, Pa
     std::ranges::for_each(chunk.blocks, append_block);
   else
     std::for_each(chunk.blocks.rbegin(), chunk.blocks.rend(), append_block);
-  // What comes before the first kernel may be done while the pass before computes.
+  // Operations before the first kernel may overlap the previous pass.
   for (std::size_t i = 0; i < all.size() && !all[i].computes(); ++i) all[i].duration = 0;
   return all;
 }
@@ -102,7 +102,7 @@ class PassesInTurns {
       : steps_{steps_of(gpu, forward, PassKind::forward, outputs_[0]),
                steps_of(gpu, back, kind, outputs_[1])} {}
 
-  /// @param ahead  what the first pass does before the second begins takes no time: it was done before
+  /// @param ahead  the first pass's work before the second begins takes no time, as it was done earlier
   [[nodiscard]] PairTimes run(bool ahead) const {
     std::array<std::vector<Picoseconds>, 2> done{std::vector<Picoseconds>(steps_[0].size()),
                                                  std::vector<Picoseconds>(steps_[1].size())};
@@ -188,7 +188,7 @@ class PassTimetable {
     Picoseconds dispatched = 0;  ///< and their traffic of experts
   };
 
-  /// Runs what can run on a rank; whether there was any.
+  /// Runs all operations of a rank that are ready; returns true if there was any.
   bool run_on(std::size_t number) {
     Rank& rank = ranks_[number];
     const std::size_t before = rank.next;
@@ -200,7 +200,7 @@ class PassTimetable {
     return rank.next > before;
   }
 
-  /// How many passes it has run: none, one, or two side by side.
+  /// Runs the next passes of a rank; returns how many ran: none, one, or two side by side.
   std::size_t run_next(std::int64_t number, Rank& rank) {
     const Pass& pass = rank.order[rank.next];
     const ChunkPlace at{number, pass.chunk};

@@ -1,5 +1,5 @@
-// The passes of a step in the order of their schedule, each as short as it can be: a time that no step falls
-// below, found without a graph of operations. For searches that leave out what cannot win.
+// Schedules the passes of a step in order, each as short as it can be: a lower bound of the step time, found
+// without a graph of operations. For searches that leave out plans which cannot win.
 #pragma once
 
 #include "orrery/experiment.hpp"

@@ -1,4 +1,4 @@
-// What pipeline stages take for a micro-batch, by the layers they have.
+// Computes the time that pipeline stages need for a micro-batch, given their layers.
 #pragma once
 
 #include <cstddef>
@@ -17,20 +17,21 @@ class StageTimes {
   StageTimes(const Plan& plan, const BlockTimes& times);
 
   [[nodiscard]] std::size_t stages() const { return static_cast<std::size_t>(map_.virtual_stages()); }
-  /// Of virtual stage `stage` with the layers [from, to), on the slowest GPU of all copies of the model.
+  /// Returns the time of virtual stage `stage` with the layers [from, to), on the slowest GPU of all copies
+  /// of the model.
   [[nodiscard]] Picoseconds time(std::size_t stage, std::int64_t from, std::int64_t to) const;
-  /// Of all chunks of a pipeline rank on a kind of GPU, with the layers that `layers` gives each virtual
-  /// stage.
+  /// Returns the time of all chunks of a pipeline rank on a kind of GPU, with the layers that `layers` gives
+  /// each virtual stage.
   [[nodiscard]] Picoseconds of_rank(std::int64_t rank, std::uint64_t kind,
                                     const std::vector<std::int64_t>& layers) const;
 
  private:
-  /// On a kind of GPU.
+  /// Holds sums on a kind of GPU.
   struct Sums {
     std::uint64_t kind = 0;
     std::vector<Picoseconds> before;  ///< time of the layers before each, and of all
     Picoseconds embedding = 0;
-    Picoseconds head = 0;  ///< and what predicts further tokens before it
+    Picoseconds head = 0;  ///< with the prediction of further tokens before it
   };
 
   [[nodiscard]] Sums sums_of(const GpuBlockTimes& gpu) const;

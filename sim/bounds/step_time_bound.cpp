@@ -19,7 +19,7 @@ class LeastPassTimes {
   LeastPassTimes(const Experiment& experiment, const LeastTimes& times)
       : experiment_(experiment), times_(times.blocks), stages_(times.stages), weights_(times.weights) {}
 
-  /// Of the pipeline ranks that are bound to take longest.
+  /// Returns the largest bound of any pipeline rank.
   [[nodiscard]] StepTimeBound longest() const {
     StepTimeBound longest;
     for (const Stage& stage : stages_.list()) {
@@ -33,7 +33,7 @@ class LeastPassTimes {
  private:
   [[nodiscard]] Picoseconds passes(const Stage& stage) const {
     const auto [before, after] = around(stage);
-    // A pass fills what the one beside it waits for.
+    // A pass fills the waits of the one beside it.
     if (experiment_.plan.overlap_expert_parallel)
       return capped_sum(before, capped_sum(busiest_stream(stage), after));
     const Picoseconds exposed = weights_[static_cast<std::size_t>(stage.index)].exposed;
@@ -62,7 +62,7 @@ class LeastPassTimes {
     return gpu.least[block.kind][static_cast<std::size_t>(kind)];
   }
 
-  /// From the beginning of a pass to its last kernel, or to what it hands on.
+  /// Returns the time from the beginning of a pass to its last kernel, or to its output.
   [[nodiscard]] static Picoseconds pass(const GpuBlockTimes& gpu, const Chunk& chunk, PassKind kind,
                                         Picoseconds LeastBlockTime::*until) {
     Picoseconds sum = 0;
@@ -74,7 +74,7 @@ class LeastPassTimes {
     return sum;
   }
 
-  /// The sum over all passes of the rank of what `of_pass` says of a pass of a chunk.
+  /// Returns the sum of `of_pass` over all passes of the rank.
   template <class OfPass>
   [[nodiscard]] Picoseconds over_passes(const Stage& stage, OfPass of_pass) const {
     const Plan& plan = experiment_.plan;
@@ -106,7 +106,7 @@ class LeastPassTimes {
     });
   }
 
-  /// What the stream of the rank does that does most.
+  /// Returns the time of the rank's busiest stream.
   [[nodiscard]] Picoseconds busiest_stream(const Stage& stage) const {
     Picoseconds most = 0;
     for (std::size_t stream = 0; stream < kStreamCount; ++stream) {
@@ -121,7 +121,8 @@ class LeastPassTimes {
     return most;
   }
 
-  /// What the virtual stages before the first of the rank take, there before its passes and back after them.
+  /// Returns the time in the virtual stages before the rank's first one: forward before its passes, and
+  /// backward after them.
   [[nodiscard]] std::pair<Picoseconds, Picoseconds> around(const Stage& stage) const {
     const bool ends_on_the_way_back = splits_backward(experiment_.plan) == BackwardSplit::whole;
     std::int64_t first = stage.map.virtual_stages();

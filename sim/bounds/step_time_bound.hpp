@@ -1,5 +1,5 @@
-// A time that no step can fall below, from the prices of blocks alone: nothing is scheduled. For searches
-// that leave out what cannot win.
+// Computes a lower bound of the step time from the prices of blocks alone, without a schedule. For searches
+// that leave out plans which cannot win.
 #pragma once
 
 #include "sim/step/memo.hpp"
@@ -7,11 +7,11 @@
 
 namespace orrery {
 
-/// Of all steps of an experiment.
+/// Bounds the time of all steps of an experiment from below.
 struct StepTimeBound {
-  /// Some pipeline rank runs its passes one after the other, cannot begin before the passes of the stages
-  /// before its first one, and is followed by theirs on the way back, or by sums of gradients that nothing
-  /// hides. Where passes of two micro-batches run through each other it is what its busiest stream does.
+  /// Lower bound: one pipeline rank's passes in sequence, plus the first micro-batch's way through the stages
+  /// before it and the last one's way back, or exposed sums of gradients. If passes of two micro-batches
+  /// alternate, it is the time of the rank's busiest stream.
   Picoseconds passes = 0;
   Picoseconds weights = 0;  ///< some rank sends and receives weights and gradients so long
 
@@ -22,8 +22,9 @@ struct StepTimeBound {
 /// kernels are left out. Zeros where workers keep no step.
 [[nodiscard]] StepTimeBound least_makespan(const PreparedExperiment& prepared, Memo& memo);
 
-/// The same of one step whose passes wait for each other as their schedule says (scheduled_passes()): tighter
-/// where passes run side by side or stages are unlike, and found in about a millisecond.
+/// Returns the time below which no step falls whose passes wait for each other as their schedule says
+/// (scheduled_passes()): tighter where passes run side by side or stages are unlike, and found in about a
+/// millisecond.
 [[nodiscard]] Picoseconds least_scheduled_makespan(const PreparedExperiment& prepared, Memo& memo);
 
 }  // namespace orrery

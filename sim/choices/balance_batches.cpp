@@ -12,7 +12,7 @@
 namespace orrery {
 namespace {
 
-/// Per replica: what its slowest pipeline rank takes for a micro-batch.
+/// Returns, per replica, the time of its slowest pipeline rank for a micro-batch.
 std::vector<Picoseconds> replica_times(const Experiment& experiment, Memo& memo) {
   const Plan& plan = experiment.plan;
   const CommunicatorLayout layout = communicator_layout_of(experiment, memo);

@@ -10,14 +10,14 @@
 
 namespace orrery {
 
-/// So many micro-batches for each, one at least, that the last to finish is as early as possible if replica i
-/// takes times[i] for each of its own; of equally good ways the one that gives the first replicas most.
-/// Requires as many micro-batches as replicas at least.
+/// Returns the number of micro-batches for each replica, at least one, so that the last replica finishes as
+/// early as possible if replica i takes times[i] for each of its own. Of equally good answers it returns the
+/// one that gives the first replicas most. Requires at least as many micro-batches as replicas.
 [[nodiscard]] std::vector<std::int64_t> share_micro_batches(std::int64_t micro_batches,
                                                             const std::vector<Picoseconds>& times);
 
-/// Samples of each replica, by what its slowest pipeline rank takes for a micro-batch. Requires that layers
-/// of stages are chosen.
+/// Returns the samples of each replica, balanced by the time of its slowest pipeline rank for a micro-batch.
+/// Requires that layers of stages are chosen.
 [[nodiscard]] std::vector<std::int64_t> balanced_replica_batches(const Experiment& experiment, Memo& memo);
 
 }  // namespace orrery

@@ -29,7 +29,7 @@ class StageRoom {
     return fits(experiment_, memory);
   }
 
-  /// Whether stage `stage` has room for the layers [from, to); the stages beside it get the others.
+  /// Returns true if stage `stage` has room for the layers [from, to); the stages beside it get the others.
   [[nodiscard]] bool fits_in(std::size_t stage, std::int64_t from, std::int64_t to) const {
     const auto count = static_cast<std::size_t>(experiment_.plan.pipeline_parallel);
     Layers layers(count, 0);
@@ -69,7 +69,7 @@ class KnownRoom {
  private:
   static constexpr std::int64_t kUnknown = -2;
 
-  /// Less than `from` where not even what else the stage holds fits.
+  /// Returns the last layer that fits; less than `from` if the stage has no room even for its other contents.
   [[nodiscard]] std::int64_t last(std::size_t stage, std::int64_t from) const {
     const bool only = stage + 1 == ends_.size();  // the last stage takes all that is left
     std::int64_t low = only ? layers_ : from;

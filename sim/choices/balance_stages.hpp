@@ -1,5 +1,5 @@
-// Chooses the layers of pipeline stages where a plan leaves them to the simulator (`stage_layers: auto`).
-// Used by whoever simulates an experiment or accounts for its memory, before anything else.
+// Chooses the layers of pipeline stages if a plan leaves them to the simulator (`stage_layers: auto`).
+// Callers that simulate an experiment or account for its memory use it before anything else.
 #pragma once
 
 #include <cstdint>

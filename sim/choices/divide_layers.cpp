@@ -7,7 +7,7 @@
 namespace orrery {
 namespace {
 
-/// Of stages, in descending order.
+/// Times of stages, in descending order.
 using Times = std::vector<Picoseconds>;
 
 Times with(const Times& times, Picoseconds one) {
@@ -33,8 +33,9 @@ class Division {
   using Row = std::vector<std::int64_t>;
   static std::size_t index(std::int64_t n) { return static_cast<std::size_t>(n); }
 
-  /// With more layers a stage takes longer, and the slowest of those after it no longer. So what the slowest
-  /// of all takes falls and then rises, and only the counts around its least need their other times compared.
+  /// With more layers a stage takes longer, and the slowest of the later stages no longer. The maximum of
+  /// both thus falls and then rises with the count, and only counts around its minimum need their other times
+  /// compared.
   void add_before(std::size_t stage) {
     std::vector<Times> best;
     const std::int64_t last = stage == 0 ? 0 : layers_;  // the first stage has the first layers
@@ -74,7 +75,7 @@ class Division {
   [[nodiscard]] Picoseconds slowest(std::size_t stage, std::int64_t from, std::int64_t n) const {
     return std::max(time_(stage, from, from + n), rest(from + n).front());
   }
-  /// Of the stages after the one at hand, with the layers from there on.
+  /// Returns the best times of the stages after the current one, with the layers from `from` on.
   [[nodiscard]] const Times& rest(std::int64_t from) const { return best_[index(from)]; }
 
   [[nodiscard]] std::vector<std::int64_t> collect() const {

@@ -40,12 +40,12 @@ std::string compute(const Gpu& gpu, double gemm_speed, const std::string& of = "
       100 * gpu.memory_efficiency, gpu.kernel_launch_us);
 }
 
-/// Whether GPUs meet on the links of a node.
+/// Returns true if GPUs communicate over the links of a node.
 bool wired(const Cluster& cluster) {
   return !cluster.graph && cluster.gpus_per_domain() > 1 && cluster.node.kind != "none";
 }
 
-/// Whether they meet on those of the fabric.
+/// Returns true if GPUs communicate over the links of the fabric.
 bool joined(const Cluster& cluster) {
   return !cluster.graph && (cluster.gpus() > cluster.gpus_per_domain() || !wired(cluster));
 }
@@ -64,7 +64,8 @@ std::string calibrations(const Experiment& experiment) {
   return text.empty() ? "" : "constants not given are those of the calibrations: " + text;
 }
 
-/// What links of a part are taken to be that nobody measured; "" where all of it is given.
+/// Names the constants of a part's links that are assumed perfect because nothing was measured; "" if all are
+/// given.
 template <class Links>
 std::string perfect(std::string_view part, const Links& links) {
   std::string text;
@@ -129,7 +130,8 @@ std::string folding(const Experiment& experiment, const Report& report) {
                      gpus);
 }
 
-/// How layers that do not divide are dealt to stages; "" where they do, or are dealt otherwise.
+/// Says how an uneven number of layers is divided over stages; "" if it is even, or if stages are set
+/// otherwise.
 std::string dealt_layers(const Plan& plan, std::int64_t layers) {
   const auto stages = static_cast<std::int64_t>(plan.stage_layers.size());
   if (stages == 0 || layers % stages == 0 || plan.stage_layers != deal_layers(layers, stages)) return "";
@@ -140,7 +142,7 @@ std::string dealt_layers(const Plan& plan, std::int64_t layers) {
       layers, stages);
 }
 
-/// Which collective algorithms nobody chose; "" where a single GPU has none.
+/// Names the collective algorithms that are left to the default; "" if a single GPU has none.
 std::string automatic_collectives(const Plan& plan) {
   const auto reduce = static_cast<std::size_t>(Collective::all_reduce);
   const auto gather = static_cast<std::size_t>(Collective::all_gather);
@@ -178,7 +180,7 @@ std::string impossible_mfu(const Experiment& experiment, const Report& report) {
       why.empty() ? "attention is counted in full though its kernel skips what is masked" : why);
 }
 
-/// What of sequence parallelism's collectives products hide; "" where the software hides none.
+/// Says how much of sequence parallelism's collectives the products hide; "" if the software hides none.
 std::string hidden_collectives(const Experiment& experiment) {
   const Plan& plan = experiment.plan;
   const double share = experiment.software.tensor_overlap;
@@ -193,7 +195,7 @@ std::string hidden_collectives(const Experiment& experiment) {
       100 * share);
 }
 
-/// How far a step under the stack that bounds all others is a bound; "" under another one.
+/// Says how far a step under the bounding stack is a lower bound; "" under another stack.
 std::string bound(const Experiment& experiment) {
   const bool alone = experiment.plan.gpus() == 1 || experiment.simulation.network == Network::alpha_beta;
   if (experiment.stack != "ideal" || alone) return "";
@@ -202,7 +204,7 @@ std::string bound(const Experiment& experiment) {
          "at worse times in a faster step";
 }
 
-/// What compute loses beside communication; "" where it loses nothing.
+/// Says how much compute slows down beside communication; "" if it does not.
 std::string interference(const Experiment& experiment) {
   const double share = communication_interference(experiment);
   if (experiment.plan.gpus() == 1 || share == 0) return "";
@@ -212,7 +214,7 @@ std::string interference(const Experiment& experiment) {
       100 * share);
 }
 
-/// What is left of the memory of a GPU for others; "" where nothing is said of it.
+/// Says how much of a GPU's memory is left to other uses; "" if no reserve is given.
 std::string memory_reserve(const Gpu& gpu) {
   if (gpu.memory_reserve_gb == 0) return "";
   return fmt::format("{:.4g} GB of a GPU's memory {} left for the CUDA context and NCCL (memory_reserve_gb)",

@@ -1,4 +1,4 @@
-// What a result rests on, in sentences a reader can check.
+// Lists the assumptions of a result, in sentences that a reader can check.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// What a run leaves out that its figures would show: an exchange of models that comes less often than the
-// steps that are simulated, and links that neighbours share.
+// Lists the effects that a run leaves out although its figures depend on them: model exchanges that are rarer
+// than the simulated steps, and links that neighbours share.
 #pragma once
 
 #include <string>

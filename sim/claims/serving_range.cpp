@@ -44,7 +44,7 @@ std::string stack_of(const Experiment& experiment) {
   return experiment.stack.empty() ? "without a stack" : "under stack " + experiment.stack;
 }
 
-/// What was measured, where it was not this.
+/// Says which runs were measured if none is like the experiment.
 std::string none_sentence(const Experiment& experiment) {
   std::set<std::string> dense, experts;
   if (experiment.domains != nullptr) {

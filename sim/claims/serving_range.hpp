@@ -1,5 +1,5 @@
-// How far figures of requests may be off: as far as they were on measured runs of the same kind, which no fit
-// of the stack saw.
+// Computes how far figures of requests may be off: as far as they were on measured runs of the same kind that
+// no fit of the stack saw.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace orrery {
 
-/// Of each figure that was measured on the GPU of `experiment` under its stack, with experts or without as
-/// its model is.
+/// Returns a range for each figure that was measured on the GPU of `experiment` under its stack, for models
+/// with or without experts as its own.
 [[nodiscard]] std::vector<ServingRange> serving_ranges(const Experiment& experiment, const Serving& serving);
 
-/// What `ranges` are, or why there are none.
+/// Returns a sentence that explains `ranges`, or why there are none.
 [[nodiscard]] std::string ranges_sentence(const Experiment& experiment,
                                           const std::vector<ServingRange>& ranges);
 

@@ -10,11 +10,12 @@
 namespace orrery {
 namespace {
 
-/// Numbers count as measured up to so many times beyond the runs: sizes and degrees, and speeds of hardware.
+/// Numbers count as measured up to these multiples beyond the runs: sizes and degrees, and speeds of
+/// hardware.
 constexpr double kSizesBeyond = 2;
 constexpr double kSpeedsBeyond = 1.5;
 
-/// What an experiment is, feature by feature; a number that does not apply is 0.
+/// Describes an experiment feature by feature; a number that does not apply is 0.
 struct Point {
   std::array<std::set<std::string>, kDomainNames.size()> names;
   std::array<double, kDomainSpans.size()> numbers{};
@@ -26,7 +27,7 @@ std::set<std::string> gpus_of(const Cluster& cluster) {
   return names;
 }
 
-/// What changes how a step works, beyond its degrees.
+/// Returns the features beyond degrees that change how a step works.
 std::set<std::string> uses_of(const Experiment& e) {
   std::set<std::string> uses;
   const auto add = [&](bool used, const char* name) {
@@ -121,8 +122,8 @@ Outside outside_of(const CalibrationDomain& domain, const Point& point) {
   return out;
 }
 
-/// Whether nothing measured is near: hardware of speeds that no run had or whose kernels or links nobody
-/// measured, or a method that no run used.
+/// Returns true if no measured run is near: no run had hardware of these speeds, nobody measured its kernels
+/// or links, or no run used the method.
 bool is_foreign(const CalibrationDomain& kin, const Experiment& e, const Point& point) {
   const auto& uses = point.names[static_cast<std::size_t>(DomainName::uses)];
   if (!std::ranges::includes(kin.of(DomainName::uses), uses)) return true;

@@ -16,7 +16,7 @@ namespace {
 
 double gigabytes(Bytes bytes) { return static_cast<double>(bytes) / 1e9; }
 
-/// What a plan moves and needs: its stage that moves, and that needs, most.
+/// Holds the traffic and the memory of a plan: each of the stage that has most of it.
 struct Judged {
   WeightTraffic traffic;
   Bytes memory = 0;

@@ -1,5 +1,6 @@
-// Sentences of a report on what its figures leave out, and on what a plan does that costs more than it should
-// (what a step waits for, compared with plans that differ in a key and fit as well) or less than it would.
+// Warns, in sentences of a report, of effects that its figures leave out, and of settings that cost more than
+// they should (waits of a step, compared with plans that differ in a key and fit as well) or less than they
+// would.
 #pragma once
 
 #include <string>
@@ -10,7 +11,7 @@
 
 namespace orrery {
 
-/// Of an experiment that fits into memory, whose breakdown has been measured.
+/// Returns warnings on an experiment that fits into memory and whose breakdown has been measured.
 [[nodiscard]] std::vector<std::string> warnings(const Experiment& experiment, const Report& report);
 
 }  // namespace orrery

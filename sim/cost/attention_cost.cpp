@@ -32,18 +32,18 @@ const Generation& generation(const Software& software, bool newest) {
   return software.flash_version == 1 ? kFlash1 : kFlash2;
 }
 
-/// Work of the blocks over the part of it that counts, and over what evenly loaded SMs would do.
+/// Returns the work of the blocks over the useful part of it, and over the work of evenly loaded SMs.
 double shape_factor(const Kernel& kernel, double fixed, double sms) {
   const auto columns = static_cast<double>(kernel.n);
   const double useful = kernel.causal ? columns / 2 : columns;
-  // Of the blocks on the diagonal a causal mask leaves half, but they are computed whole.
+  // A causal mask leaves half of each block on the diagonal, but kernels compute these blocks whole.
   const double mean = (kernel.causal ? (columns + kBlock) / 2 : columns) + fixed;
   const double longest = columns + fixed;
   const double blocks = static_cast<double>(kernel.batch) * std::ceil(static_cast<double>(kernel.m) / kBlock);
   return mean / useful * std::max(1.0, sms * longest / (blocks * mean));
 }
 
-/// What a generation's kernel takes on a GPU that runs it, at no more than the peak.
+/// Returns the seconds that a generation's kernel takes on a GPU that runs it, at no more than the peak.
 double seconds_of(const Generation& made, double efficiency, const Kernel& kernel, const Gpu& gpu,
                   Precision precision, double speed) {
   const auto head = static_cast<double>(kernel.k);

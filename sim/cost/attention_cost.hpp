@@ -1,5 +1,5 @@
-// The price of fused attention by generation of the kernel, head size, sequence length and mask.
-// See docs/models.md, "Fused attention".
+// Computes the price of fused attention by generation of the kernel, head size, sequence length and mask. See
+// docs/models.md, "Fused attention".
 #pragma once
 
 #include "orrery/cluster.hpp"
@@ -9,9 +9,10 @@
 
 namespace orrery {
 
-/// Time of the products of `kernel`, a fused attention. `products` is what large matrix products sustain,
-/// used where the GPU has no constants of its own for attention. The software says whose kernel: cuDNN's and
-/// FlashAttention 3 fall back to FlashAttention 2 where the GPU does not run them, 0 is the fastest of all.
+/// Returns the time of the products of `kernel`, a fused attention. `products` is the rate that large matrix
+/// products sustain, used where the GPU has no constants of its own for attention. The software says whose
+/// kernel: cuDNN's and FlashAttention 3 fall back to FlashAttention 2 where the GPU does not run them, 0 is
+/// the fastest of all.
 [[nodiscard]] double attention_seconds(const Kernel& kernel, const Gpu& gpu, Precision precision,
                                        const Software& software, const GemmRates& products);
 

@@ -1,4 +1,4 @@
-// When something else runs on a GPU that computes, and how much later compute is done for it.
+// Delays compute by other work that runs on its GPU at the same time.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@ namespace orrery {
 /// A GPU that computes while something else runs on it, of which the times are known.
 class BusyTimes {
  public:
-  /// In any order, as long as no `finish` was asked for that it would have changed.
+  /// Adds a busy time. Times may come in any order, unless they change a `finish` that was returned before.
   void add(Picoseconds begin, Picoseconds end);
-  /// When compute of `duration` that begins at `start` ends, if it loses `share` of its pace in the busy
-  /// times. Starts never fall.
+  /// Returns when compute of `duration` that begins at `start` ends, if it loses `share` of its pace in the
+  /// busy times. Starts never fall.
   Picoseconds finish(Picoseconds start, Picoseconds duration, double share);
 
  private:

@@ -1,5 +1,5 @@
-// What messages cost the communicators of one channel: made once for a topology, a set of communicators and a
-// message, and shared by all runs that send it.
+// Holds the price of messages in the communicators of one channel. It is computed once for a topology, a set
+// of communicators and a message, and shared by all runs that send it.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct RoutedGroup {
   bool splits_nodes = false;  ///< spans several nodes, with more than one but not all GPUs of one
 };
 
-/// How a collective runs in the communicators of a channel, whatever its size.
+/// Describes the routes of a collective in the communicators of a channel, whatever its size.
 struct ChannelRoutes {
   SharedArray<std::uint32_t> of_place;  ///< per communicator: into `groups`
   std::vector<RoutedGroup> groups;      ///< each different one
@@ -39,14 +39,14 @@ struct ChannelLinks {
   friend bool operator==(const ChannelLinks&, const ChannelLinks&) = default;
 };
 
-/// What a message costs the communicators of a channel, leg by leg. Those whose messages cross like links in
-/// like places share a price.
+/// Holds the price of a message in the communicators of a channel, leg by leg. Communicators whose messages
+/// cross equal links in the same order share a price.
 struct ChannelPrice {
   SharedArray<std::uint32_t> of_place;        ///< per communicator: into `costs`
   std::vector<Cost> costs;                    ///< each different one
   std::vector<Leg> legs;                      ///< of costs
   std::vector<LinkUse> uses;                  ///< of legs; the link is a place in the communicator's own list
-  std::vector<std::uint64_t> use_bytes;       ///< per use: what it puts on the link
+  std::vector<std::uint64_t> use_bytes;       ///< per use: bytes on the link
   std::shared_ptr<const ChannelLinks> links;  ///< shared by the messages of a channel that cross the same
 
   [[nodiscard]] std::size_t bytes() const;

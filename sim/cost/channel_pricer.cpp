@@ -7,7 +7,7 @@
 namespace orrery {
 namespace {
 
-/// What a leg puts on a link, up to 2^63 bytes.
+/// Returns the bytes that a leg puts on a link, capped near 2^63.
 std::uint64_t bytes_on(const Leg& leg, const LinkUse& use) {
   constexpr double kMost = 9e18;
   const double rate =
@@ -27,8 +27,8 @@ void slow_down(TransferPrice& price, Picoseconds wait, double efficiency) {
   price.legs.front().latency_ps += static_cast<Picoseconds>(more + 0.5);
 }
 
-/// The same message so often in a row. What would end after simulated time is put there, for the engine to
-/// refuse.
+/// Multiplies a price by `times` for equal messages in a row. A price beyond the end of simulated time is set
+/// to that end, and the engine refuses it.
 void repeat(TransferPrice& price, std::uint32_t times) {
   constexpr Picoseconds kEnd = Picoseconds{1} << 62;
   if (Int128{price.alone_ps()} * times > kEnd) {
@@ -41,7 +41,7 @@ void repeat(TransferPrice& price, std::uint32_t times) {
   }
 }
 
-/// Whether a group over several domains has more than one, but not all, of the GPUs of a node.
+/// Returns true if a group over several domains has more than one, but not all, of the GPUs of a node.
 bool splits_nodes(const Topology& topology, std::span<const std::uint32_t> members) {
   const auto node_of = [&](std::uint32_t rank) { return topology.node_of(GpuId{rank}); };
   const auto domain_of = [&](std::uint32_t rank) { return topology.domain_of(GpuId{rank}); };
@@ -278,7 +278,7 @@ void ChannelPricer::append_way(std::span<const std::uint32_t> pair, ContentHash&
   for (const LinkId link : links_) key.append(link_kinds_[index(link)]);
 }
 
-/// There and back: what their links are, and where they meet again.
+/// Appends the routes of both directions: their links, and the links they share.
 void ChannelPricer::append_ways(std::span<const std::uint32_t> pair, ContentHash& key) {
   links_.clear();
   topology_.route(GpuId{pair[0]}, GpuId{pair[1]}, links_);

@@ -15,15 +15,15 @@
 
 namespace orrery {
 
-/// Per link of a topology: a number for its bandwidth and latency.
+/// Returns, per link of a topology, a number for its bandwidth and latency.
 [[nodiscard]] std::vector<std::uint32_t> number_link_kinds(const Topology& topology);
 
-/// What a message takes in groups of one kind.
+/// Prices a message in groups of one kind.
 class RoutedPricer {
  public:
   explicit RoutedPricer(double split_node_efficiency) : split_node_efficiency_(split_node_efficiency) {}
   [[nodiscard]] Picoseconds duration_ps(const RoutedGroup& group, const Message& message);
-  /// What software adds to a price: waits, links that idle, repetitions.
+  /// Adds the effects of software to a price: waits, idle links, repetitions.
   void adjust(const Message& message, bool splits_nodes, TransferPrice& price) const;
 
  private:
@@ -32,8 +32,8 @@ class RoutedPricer {
   TransferPrice candidate_;
 };
 
-/// Looks up what cannot differ from earlier prices: pairs whose routes have equal links, and groups of the
-/// same GPUs of alike domains.
+/// Caches prices that cannot differ: pairs whose routes have equal links, and groups of the same GPUs of
+/// equal domains.
 class ChannelPricer {
  public:
   /// Keeps references.
@@ -41,10 +41,11 @@ class ChannelPricer {
   ChannelPricer(const Topology& topology, std::span<const std::uint32_t> link_kinds,
                 const std::array<std::string, kCollectiveCount>& algorithms, double split_node_efficiency);
 
-  /// How messages of the collective and servers of `message` run in the communicators of a channel.
+  /// Returns how messages of the collective and servers of `message` run in the communicators of a channel.
   [[nodiscard]] ChannelRoutes route(const Workload& workload, const Channel& channel, const Message& message);
-  /// What the message costs them, with all links.
-  /// @param like  of another message of the channel, whose links are shared where they are the same; or null
+  /// Returns the price of the message in the communicators, with all links.
+  /// @param like  the price of another message of the channel, whose links are shared if they are equal; or
+  /// null
   [[nodiscard]] ChannelPrice price(const Workload& workload, const Channel& channel, const Message& message,
                                    const ChannelPrice* like);
 

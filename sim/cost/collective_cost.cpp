@@ -99,7 +99,7 @@ class CollectivePricer::Impl {
     return *shape_;
   }
 
-  /// Those that are considered, into ways_.
+  /// Writes the algorithms that are considered into ways_.
   void find_ways(const Message& message, std::span<const std::uint32_t> members) {
     ways_.clear();
     if (members.size() < 2) return;

@@ -1,5 +1,5 @@
-// The price of communication: lays the rounds of a collective on the routes of the topology.
-// Knows algorithms, links and bytes; nothing of layers, plans or tasks. See docs/models.md.
+// Computes the price of communication: lays the rounds of a collective on the routes of the topology. Knows
+// algorithms, links and bytes; nothing of layers, plans or tasks. See docs/models.md.
 #pragma once
 
 #include <array>
@@ -45,7 +45,7 @@ class CollectivePricer {
   /// @throws InputError at /plan/collectives/<collective> if the chosen algorithm cannot do it.
   void price(const Message& message, std::span<const std::uint32_t> members, TransferPrice& out);
 
-  /// What price() finds whatever the size of the message.
+  /// Returns the part of price() that does not depend on the size of the message.
   /// @throws InputError as price()
   [[nodiscard]] RoutedCollective route(const Message& message, std::span<const std::uint32_t> members);
   /// The legs of a price, but for the links.

@@ -164,8 +164,8 @@ void LegBuilder::sort_touched() {
   }
 }
 
-/// The busiest link, or what is no link: the largest message over the fabric, the busiest GPU, and the
-/// busiest way of a GPU out of its domain.
+/// Returns the busiest link, or a limit other than a link: the largest message over the fabric, the busiest
+/// GPU, and the busiest route of a GPU out of its domain.
 SlowestLink LegBuilder::slowest_link() const {
   SlowestLink slowest;
   for (const std::uint32_t link : touched_)
@@ -218,7 +218,7 @@ void LegBuilder::take_uses(RoutedMessages& routed) const {
   routed.rate = std::max<std::int64_t>(rate, 1);
 }
 
-/// Pace of a full-size message that what is no link allows.
+/// Returns the rate of a full-size message that limits other than links allow.
 std::int64_t LegBuilder::most_rate() const {
   if (inside_domain_ || largest_share_ == 0) return std::numeric_limits<std::int64_t>::max();
   return std::min({of_largest(topology_.flow_bytes_per_s(), largest_share_, largest_flow_),

@@ -1,4 +1,4 @@
-// Inside sim/cost/ only: the rounds of a collective as legs, that is as load on links.
+// Turns the rounds of a collective into legs, that is into load on links. Inside sim/cost/ only.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace orrery {
 
-/// Adds up what each round puts on each link. Scratch arrays are as long as the topology has links.
+/// Adds up the load of each round on each link. Scratch arrays are as long as the topology has links.
 class LegBuilder {
  public:
   explicit LegBuilder(const Topology& topology);
@@ -40,8 +40,9 @@ class LegBuilder {
     std::vector<LinkUse> uses;
   };
 
-  /// What append() makes of the rounds whatever the size. Looks for their messages in `known` of the group,
-  /// and adds them, without rate and uses; rounds stay where they are as long as it.
+  /// Returns the part of append() that does not depend on the size. It looks for the rounds' messages in
+  /// `known` of the group and adds them, without rate and uses; rounds stay at their address as long as
+  /// `known` lives.
   [[nodiscard]] RoutedRounds route(const Rounds& rounds, std::vector<RoutedMessages>& known);
 
  private:
@@ -71,7 +72,7 @@ class LegBuilder {
   std::vector<std::int64_t> load_;      ///< per link: shares of the round at hand
   std::vector<std::uint32_t> touched_;  ///< links with a load
   std::vector<std::uint64_t> bits_;     ///< scratch of sort_touched; zero
-  /// What a member sends and receives of a round: shares.
+  /// Holds the shares that a member sends and receives in a round.
   struct Moved {
     std::int64_t sent = 0;
     std::int64_t received = 0;

@@ -156,7 +156,7 @@ const Rounds& ShapeCache::Entry::rounds_through(std::uint32_t servers) {
   return known_.back()->rounds;
 }
 
-/// Where nodes are alike, groups are too that are so many nodes apart.
+/// If nodes are alike, groups that are shifted by whole nodes are alike too.
 ShapeCache::Entry& ShapeCache::find(std::span<const std::uint32_t> members) {
   if (on_ascending_nodes(topology_, members)) {
     const auto count = static_cast<std::uint32_t>(members.size());

@@ -1,4 +1,4 @@
-// Inside sim/cost/ only: the shape of a group of GPUs, and the rounds of collectives by shape.
+// Finds the shape of a group of GPUs, and the rounds of collectives by shape. Inside sim/cost/ only.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,14 @@ namespace orrery {
 /// Rounds by group shape: groups that look alike share them.
 class ShapeCache {
  public:
-  /// What is known of one shape.
+  /// Caches the rounds of one shape.
   class Entry {
    public:
     explicit Entry(GroupShape shape) : shape_(std::move(shape)) {}
     [[nodiscard]] const GroupShape& shape() const { return shape_; }
     /// Rounds of an algorithm that has no obstacle; equal rounds in sequence are one.
     const Rounds& rounds(const CollectiveAlgorithm& algorithm, Collective collective);
-    /// Of an all-reduce through servers, without an obstacle.
+    /// Returns the rounds of an all-reduce through servers; nothing may rule it out.
     const Rounds& rounds_through(std::uint32_t servers);
 
    private:

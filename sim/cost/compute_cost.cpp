@@ -136,7 +136,7 @@ ComputePrice price_compute(const KernelSequence& work, const Gpu& gpu, const Sof
   return price_compute_parts(work, gpu, software, precision).price;
 }
 
-/// The sum of all kernels is rounded, so that parts of it are no more than what is left of it.
+/// Rounds the sum of all kernels, so that no part exceeds the rest of it.
 ComputeParts price_compute_parts(const KernelSequence& work, const Gpu& gpu, const Software& software,
                                  Precision precision) {
   const KernelPricer pricer(gpu, software, precision);

@@ -1,5 +1,5 @@
-// The price of compute: how long one operation keeps a GPU's compute stream busy.
-// Knows kernels and the GPU's few constants; nothing of layers, plans or tasks. See docs/models.md.
+// Computes the price of compute: how long one operation keeps a GPU's compute stream busy. Knows kernels and
+// the GPU's few constants; nothing of layers, plans or tasks. See docs/models.md.
 #pragma once
 
 #include "orrery/cluster.hpp"
@@ -17,9 +17,9 @@ struct ComputePrice {
 struct ComputeParts {
   ComputePrice price;
   Picoseconds products_ps = 0;   ///< products of matrices
-  Picoseconds attention_ps = 0;  ///< fused attention, over what is cached as well
+  Picoseconds attention_ps = 0;  ///< fused attention, also over the KV cache
 
-  /// Those of all other kernels; with the two above and the launches it adds up to the whole.
+  /// Returns the time of all other kernels; with products, attention and launches it adds up to the whole.
   [[nodiscard]] Picoseconds other_ps() const {
     return price.duration_ps - price.launch_ps - products_ps - attention_ps;
   }
@@ -29,7 +29,7 @@ struct ComputeParts {
 /// one beside it.
 [[nodiscard]] ComputePrice price_compute(const KernelSequence& work, const Gpu& gpu, const Software& software,
                                          Precision precision);
-/// The same with its parts.
+/// Returns the price with its parts.
 [[nodiscard]] ComputeParts price_compute_parts(const KernelSequence& work, const Gpu& gpu,
                                                const Software& software, Precision precision);
 

@@ -35,8 +35,8 @@ class Product {
         sums_(static_cast<double>(kernel.bytes)),
         weight_bytes_(kernel.weight_bytes > 0 ? kernel.weight_bytes : rates.operand_bytes) {}
 
-  /// The library picks tile and split: the fastest of a short list. Without a constant for what small
-  /// tiles cost they would be free, so there is one tile then.
+  /// Returns the seconds of the fastest tile and split of a short list, as the library picks them. Without a
+  /// constant for their cost small tiles would be free, so there is one tile then.
   [[nodiscard]] double seconds() const {
     const double whole = operand_bytes() / rates_.bytes_per_s;
     if (gpu_.sms == 0) return std::max(flops_ / rates_.flops_per_s, whole);
@@ -65,7 +65,7 @@ class Product {
   [[nodiscard]] double partial_sums(double split) const {
     return (operand_bytes() + split * batch_ * m_ * n_ * 8) / rates_.bytes_per_s;
   }
-  /// Of each part of k.
+  /// Returns the padded depth of each part of k.
   [[nodiscard]] double depth(double split, double step) const {
     return std::ceil(k_ / (split * step)) * step;
   }
@@ -100,7 +100,8 @@ class Product {
   double weight_bytes_;  ///< in memory, of a value of the right operand
 };
 
-/// Of a precision without a constant of its own that of the next wider one.
+/// Returns the GEMM efficiency at a precision; one without a constant of its own has that of the next wider
+/// one.
 double efficiency_of(const Gpu& gpu, Precision precision) {
   if (!is_narrow(precision)) return gpu.gemm_efficiency;
   if (precision == Precision::fp4 && gpu.gemm_efficiency_fp4 > 0) return gpu.gemm_efficiency_fp4;

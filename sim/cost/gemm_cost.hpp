@@ -1,4 +1,4 @@
-// The price of a matrix product by its shape: output tiles, waves of them over the SMs, operands.
+// Computes the price of a matrix product by its shape: output tiles, waves of them over the SMs, operands.
 // Knows one product and the GPU's constants. See docs/models.md, "Price of a kernel".
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace orrery {
 
-/// What the precision of a product makes of the GPU.
+/// Holds the rates of a GPU at the precision of a product.
 struct GemmRates {
   double flops_per_s = 0;    ///< of all SMs together on the best tile
   double most_per_s = 0;     ///< the peak, beyond which no library goes

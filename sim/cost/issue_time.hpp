@@ -1,4 +1,4 @@
-// When the host has issued what the GPU executes.
+// Computes when the host has issued the operations of the GPU.
 #pragma once
 
 #include <limits>
@@ -7,7 +7,7 @@
 
 namespace orrery {
 
-/// Of a duration >= 0, up to the end of 64 bits; the engine refuses that and much less.
+/// Adds a duration >= 0 and stops at the largest 64-bit value; the engine refuses much shorter times.
 [[nodiscard]] constexpr Picoseconds capped_sum(Picoseconds a, Picoseconds duration) {
   Picoseconds sum = 0;
   return __builtin_add_overflow(a, duration, &sum) ? std::numeric_limits<Picoseconds>::max() : sum;

@@ -1,4 +1,4 @@
-// The price of a pass: what its steps take when nothing meets them half-way.
+// Computes the price of a pass: the time of its steps if no other traffic slows them.
 #pragma once
 
 #include <span>
@@ -9,13 +9,13 @@
 
 namespace orrery {
 
-/// A pass whose input and streams are ready at r ends at max(r, h + lead_ps) + duration_ps, where the host
-/// begins to issue what follows the operation before it at h.
+/// A pass whose input and streams are ready at r ends at max(r, h + lead_ps) + duration_ps, if the host
+/// begins at h to issue the operations that follow the one before it.
 struct PassPrice {
   Picoseconds duration_ps = 0;
   Picoseconds lead_ps = 0;
-  ComputePrice compute;       ///< what the GPU computes in that time
-  Picoseconds slowed_ps = 0;  ///< of that, what traffic of the pass beside it adds
+  ComputePrice compute;       ///< compute of the GPU in that time
+  Picoseconds slowed_ps = 0;  ///< the part of it that the pass's own traffic adds
 };
 
 /// @param kernel_sequences        prices of Workload::kernel_sequences

@@ -1,5 +1,5 @@
-// The price of every operation of a workload: compute per kernel sequence, communication per message and
-// communicator, fused passes per tensor group.
+// Computes the price of every operation of a workload: compute per kernel sequence, communication per message
+// and communicator, fused passes per tensor group.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace orrery {
 
-/// How long a transfer takes, and PassPrice::lead_ps of passes.
+/// Holds the time of a transfer and, for passes, PassPrice::lead_ps.
 struct TransferTime {
   Picoseconds duration_ps = 0;
   Picoseconds lead_ps = 0;
@@ -26,7 +26,7 @@ struct TransferTime {
   friend bool operator==(const TransferTime&, const TransferTime&) = default;
 };
 
-/// What a call of a channel costs its communicators.
+/// Holds the price of a call of a channel for its communicators.
 struct CallPrice {
   SharedArray<std::uint32_t> of_place;  ///< per communicator of the channel: into `costs`
   std::vector<Cost> costs;              ///< with legs only where `links` is there
@@ -68,17 +68,17 @@ struct PriceList {
   std::vector<Picoseconds> slowed_ps;  ///< per Workload::passes: PassPrice::slowed_ps
 };
 
-/// Share of its pace that compute loses beside tensor, data and expert traffic: what the software says, else
-/// that of the GPUs, of which the one that loses most.
+/// Returns the share of its pace that compute loses beside tensor, data and expert traffic: the software's
+/// constant, else the largest one of the GPUs.
 [[nodiscard]] double communication_interference(const Experiment& experiment);
 
-/// Of Workload::kernel_sequences on `gpu`.
+/// Returns the prices of Workload::kernel_sequences on `gpu`.
 [[nodiscard]] std::vector<ComputePrice> price_kernel_sequences(const Workload& workload,
                                                                const Experiment& experiment, const Gpu& gpu);
-/// On GPUs of class 0.
+/// Returns the prices on GPUs of class 0.
 [[nodiscard]] std::vector<ComputePrice> price_kernel_sequences(const Workload& workload,
                                                                const Experiment& experiment);
-/// On each class of GPU.
+/// Returns the prices on each class of GPU.
 [[nodiscard]] std::vector<std::vector<ComputePrice>> price_kernel_sequences_by_class(
     const Workload& workload, const Experiment& experiment);
 
@@ -86,7 +86,7 @@ struct PriceList {
 class ChannelPrices {
  public:
   virtual ~ChannelPrices() = default;
-  /// How the messages of a collective run in the communicators of a channel, whatever their size.
+  /// Returns how the messages of a collective run in the communicators of a channel, whatever their size.
   virtual std::shared_ptr<const ChannelRoutes> routes(std::uint32_t channel, const Message& message) = 0;
   /// The price of a message with its links.
   virtual std::shared_ptr<const ChannelPrice> price(std::uint32_t channel, const Message& message) = 0;

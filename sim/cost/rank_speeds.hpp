@@ -1,5 +1,5 @@
-// How fast ranks compute: classes of GPUs, and stragglers, GPUs that compute more slowly than their class,
-// always or by chance from step to step.
+// Gives the speeds of ranks: classes of GPUs, and stragglers, which compute more slowly than their class,
+// always or at random from step to step.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,18 @@ class RankSpeeds {
   RankSpeeds() = default;
   /// Rank r is GPU r.
   explicit RankSpeeds(const Experiment& experiment);
-  /// Of a mixed cluster: prices of Workload::kernel_sequences on each class of GPU.
+  /// Sets the prices of Workload::kernel_sequences on each class of GPU of a mixed cluster.
   void set_prices(std::vector<std::vector<ComputePrice>> prices_of_class) {
     prices_of_class_ = std::move(prices_of_class);
   }
 
-  /// All ranks compute alike in all steps.
+  /// Returns true if all ranks compute alike in all steps.
   [[nodiscard]] bool even() const { return jitter_ == 0 && speed_.empty() && class_of_rank_.empty(); }
-  /// What a kernel of the rank takes in that step over what it would: (1 + jitter E) / speed, E exponential
-  /// with mean 1, drawn for every rank and step from the seed.
+  /// Returns the time of a kernel of the rank in that step over its nominal time: (1 + jitter E) / speed,
+  /// with E exponential of mean 1, drawn from the seed for every rank and step.
   [[nodiscard]] double factor(std::uint32_t rank, std::int32_t step) const;
-  /// What work number `work`, which takes `duration` on a GPU of class 0, takes the rank in that step.
+  /// Returns the time that the rank needs in that step for kernel sequence `work`, which takes `duration` on
+  /// a GPU of class 0.
   [[nodiscard]] Picoseconds duration(std::uint32_t work, Picoseconds duration, std::uint32_t rank,
                                      std::int32_t step) const;
   /// Ranks of different numbers may differ; 0 where all are even.
@@ -45,8 +46,9 @@ class RankSpeeds {
   std::vector<std::vector<ComputePrice>> prices_of_class_;
 };
 
-/// What kernels take on the slowest of the nodes that wait for each other, over those of a node alone: 1 +
-/// straggler_share (1/2 + ... + 1/n), the mean of the largest of n exponential delays less that of one.
+/// Returns the time of kernels on the slowest of the nodes that wait for each other, over that on a single
+/// node: 1 + straggler_share (1/2 + ... + 1/n), the mean of the largest of n exponential delays less that of
+/// one.
 [[nodiscard]] double slowest_node(const Experiment& experiment);
 
 }  // namespace orrery

@@ -1,4 +1,4 @@
-// What the price of a collective in a group does not owe to its size.
+// Holds the part of a collective's price in a group that does not depend on its size.
 #pragma once
 
 #include <cstdint>
@@ -32,13 +32,13 @@ struct RoutedRound {
   }
 };
 
-/// All rounds of an algorithm.
+/// Holds all rounds of an algorithm.
 struct RoutedRounds {
   std::vector<RoutedRound> rounds;
   std::int64_t share_unit = 1;
   CollectiveOverhead overhead;
 
-  /// Their legs, but for the links.
+  /// Appends their legs, without links.
   void append(Bytes bytes, std::vector<Leg>& legs) const {
     const std::size_t first = legs.size();
     Picoseconds data_ps = 0;
@@ -52,7 +52,7 @@ struct RoutedRounds {
   }
 };
 
-/// By each algorithm that is considered.
+/// The rounds of each algorithm that is considered.
 using RoutedCollective = std::vector<RoutedRounds>;
 
 }  // namespace orrery

@@ -1,4 +1,5 @@
-// What GPUs send and links carry over a whole run, all ranks counted. Independent of folding.
+// Counts the bytes that GPUs send and links carry over a whole run, over all ranks. Folding does not change
+// them.
 #pragma once
 
 #include <array>
@@ -43,7 +44,7 @@ inline void add_bytes(std::uint64_t& sum, std::uint64_t bytes) {
   if (__builtin_add_overflow(sum, bytes, &sum)) sum = ~std::uint64_t{0};
 }
 
-/// From the bytes that each link carries.
+/// Returns the traffic of links, from the bytes that each carries.
 [[nodiscard]] std::vector<LinkTraffic> traffic_of(const std::vector<Link>& links,
                                                   std::span<const std::uint64_t> bytes);
 
@@ -56,7 +57,7 @@ class TrafficCounts {
   TrafficCounts(const Workload& workload, const Channels& channels, const PriceList& prices,
                 const Topology& topology, std::span<const std::uint64_t> calls_in_period);
 
-  /// Where the period comes `more` times more often than it is run.
+  /// Returns the traffic if the period is repeated `more` times beyond the simulated run.
   [[nodiscard]] Traffic traffic(std::uint64_t more) const;
   [[nodiscard]] std::size_t bytes() const {
     return sizeof *this + sent_.size() * sizeof(Sent) + links_.size() * sizeof(Links);

@@ -1,4 +1,4 @@
-// Time that ends in an error instead of wrapping.
+// Adds times with an error instead of wrapping.
 #pragma once
 
 #include <cstdint>

@@ -10,8 +10,8 @@
 
 namespace orrery {
 
-/// Thrown when tasks cannot start. The message lists the ids of one waiting cycle; a caller that
-/// knows what the tasks are can print names from cycle().
+/// Reports tasks that cannot start. The message lists the ids of one waiting cycle; a caller that knows the
+/// tasks can print names from cycle().
 class DeadlockError : public std::runtime_error {
  public:
   explicit DeadlockError(std::vector<TaskId> cycle);

@@ -31,7 +31,7 @@ class EventEngine {
   const Cost* costs_;
   NetworkModel& network_;
   const Successors successors_;
-  /// Per task, what is left before it finishes: predecessors, and once there are none, legs.
+  /// Per task, the number of predecessors left before it starts, and then of legs left before it finishes.
   std::vector<std::uint32_t> left_;
   Timeline timeline_;  // start_ps is the latest finish seen so far until all predecessors are known
   RadixQueue starts_;  // of flows, by task
@@ -90,7 +90,7 @@ void EventEngine::release(std::uint32_t task) {
   settle(task, later(start, cost.duration_ps, task));
 }
 
-/// From `time` on: latencies and legs that meet nobody pass, up to the next flow or the end.
+/// From `time` on, advances through latencies and uncontended legs, up to the next flow or the end.
 void EventEngine::continue_legs(std::uint32_t task, Picoseconds time) {
   for (const std::uint32_t end = cost_of(task).leg_end; left_[task] > 0; --left_[task]) {
     const Leg& leg = graph_.legs[end - left_[task]];

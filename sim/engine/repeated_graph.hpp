@@ -1,5 +1,5 @@
-// A body of tasks that runs many times over, without the graph of all its runs: the steps of a ring, the
-// rounds of gossip, the steps of a training run. Memory is that of one body, however often it runs.
+// Runs a body of tasks many times over, without the graph of all its runs: the steps of a ring, the rounds of
+// gossip, the steps of a training run. Memory is that of one body, however often it runs.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace orrery {
 
-/// From the second iteration on, `to` waits for `from` of the iteration before.
+/// Says that, from the second iteration on, `to` waits for `from` of the previous iteration.
 struct CarriedEdge {
   TaskId from{};
   TaskId to{};
@@ -25,7 +25,7 @@ class RepeatedGraph {
 
   [[nodiscard]] const TaskGraph& body() const { return body_; }
   [[nodiscard]] std::uint64_t iterations() const { return iterations_; }
-  /// What `task` waits for in the iteration before, in the order of the edges given.
+  /// Returns the tasks of the previous iteration that `task` waits for, in the order of the edges given.
   [[nodiscard]] std::span<const std::uint32_t> carried(std::uint32_t task) const {
     return {carried_.data() + begin_[task], carried_.data() + begin_[task + 1]};
   }
@@ -37,7 +37,7 @@ class RepeatedGraph {
   std::uint64_t iterations_;
 };
 
-/// When the last iteration ran, and the latest finish of all.
+/// Holds the times of the last iteration, and the latest finish of all.
 struct RepeatedTimes {
   std::vector<Picoseconds> start_ps;
   std::vector<Picoseconds> finish_ps;
@@ -47,8 +47,8 @@ struct RepeatedTimes {
 /// The times that run_contention_free() gives the unrolled graph, to the bit, and errors of the same types.
 [[nodiscard]] RepeatedTimes run_contention_free(const RepeatedGraph& graph);
 
-/// One task per iteration and task of the body, iteration after iteration; lags count from predecessors
-/// of the same iteration. Throws std::length_error for 2^32 tasks or edges and more.
+/// Returns a graph with one task per iteration and task of the body, iteration after iteration; lags count
+/// from predecessors of the same iteration. Throws std::length_error for 2^32 tasks or edges and more.
 [[nodiscard]] TaskGraph unroll(const RepeatedGraph& graph);
 
 }  // namespace orrery

@@ -1,5 +1,5 @@
-// Who waits for a task: the edges of a task graph turned round. Built per run by the engines that
-// visit tasks in another order than that of their ids.
+// Lists the successors of each task: the edges of a task graph turned round. Built per run by the engines
+// that visit tasks in another order than that of their ids.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace orrery {
 class Successors {
  public:
   explicit Successors(const TaskGraph& graph);
-  /// With an entry per edge, so a task that names a predecessor twice appears twice.
+  /// Returns the successors, with an entry per edge, so a task that names a predecessor twice appears twice.
   [[nodiscard]] std::span<const std::uint32_t> of(std::uint32_t task) const {
     return {ids_.data() + begin_[task], ids_.data() + begin_[task + 1]};
   }
@@ -23,7 +23,7 @@ class Successors {
   std::vector<std::uint32_t> ids_;
 };
 
-/// Per task, the number of edges from predecessors.
+/// Returns, per task, the number of edges from predecessors.
 [[nodiscard]] std::vector<std::uint32_t> predecessor_counts(const TaskGraph& graph);
 
 }  // namespace orrery

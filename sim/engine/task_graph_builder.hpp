@@ -31,7 +31,7 @@ class TaskGraphBuilder {
   /// Legs run one after the other; the duration is the sum of their latencies and data times.
   CostId add_transfer(std::span<const TransferLeg> legs);
   CostId add_transfer(std::initializer_list<TransferLeg> legs);
-  /// One leg of `bytes` over links of equal use at `bytes_per_s`.
+  /// Adds one leg of `bytes` over links of equal use at `bytes_per_s`.
   CostId add_message(Bytes bytes, std::int64_t bytes_per_s, Picoseconds latency,
                      std::span<const LinkId> links);
 
@@ -39,7 +39,7 @@ class TaskGraphBuilder {
   TaskId add_task(CostId cost, std::initializer_list<TaskId> preds = {});
 
   StreamId add_stream();
-  /// Also waits for the latest task of each stream and becomes the latest itself.
+  /// Adds a task that also waits for the latest task of each stream and becomes the latest itself.
   TaskId add_task_on(std::span<const StreamId> streams, CostId cost, std::span<const TaskId> preds);
   TaskId add_task_on(std::initializer_list<StreamId> streams, CostId cost,
                      std::initializer_list<TaskId> preds = {});

@@ -1,4 +1,4 @@
-// An order of tasks in which each comes after its predecessors.
+// Finds an order of tasks in which each comes after its predecessors.
 #pragma once
 
 #include <cstdint>

@@ -144,10 +144,11 @@ class Matcher {
     told_.resize(result_.task_groups, kNone);
   }
 
-  /// What a program asks of its channels, against what the ends before it asked of them.
+  /// Checks the calls of a program against the calls that earlier programs make on the same channels.
   void follow(std::size_t program) {
-    std::vector<std::uint32_t*> next(workload_.slots, told_.data());  // per slot: what is told of its channel
-    std::vector<std::optional<Stream>> streams(workload_.slots);      // of its messages
+    std::vector<std::uint32_t*> next(workload_.slots,
+                                     told_.data());  // per slot: the recorded calls of its channel
+    std::vector<std::optional<Stream>> streams(workload_.slots);  // of its messages
     for (std::size_t slot = 0; slot < workload_.slots; ++slot) {
       const std::uint32_t channel = channel_of(program, slot);
       if (channel != kNone) next[slot] += result_.channels[channel].first_task_group;

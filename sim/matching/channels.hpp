@@ -1,9 +1,9 @@
-// Who meets whom: matches the communication operations of different programs with each other.
+// Matches the communication operations of different programs with each other.
 //
-// A channel joins the program slots whose operations meet: the tensor slot of one stage, say, or
-// forward_out of a stage and forward_in of the next. The k-th operation on each of its ends is one
-// task group, with one task per communicator. A call is a message that a channel carries, or a pass
-// of its tensor groups; each communicator has its own price for it.
+// A channel joins the program slots whose operations communicate: the tensor slot of one stage, say, or
+// forward_out of a stage and forward_in of the next. The k-th operation on each of its ends is one task
+// group, with one task per communicator. A call is a message that a channel carries, or a pass of its tensor
+// groups; each communicator has its own price for it.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace orrery {
 inline constexpr std::uint32_t kNone = 0xffffffff;
 
 struct Channel {
-  /// So many of its communicators have so many members.
+  /// Says that `count` communicators have `members` members.
   struct Size {
     std::uint32_t members = 0;
     std::uint32_t groups = 0;
@@ -32,7 +32,7 @@ struct Channel {
   std::uint32_t first_task_group = 0;  ///< counted over channels only
 };
 
-/// What an operation asks of its communicator.
+/// Describes the collective call that an operation makes on its communicator.
 struct Request {
   bool pass = false;
   std::uint32_t work = 0;  ///< index into Workload::messages, or Workload::passes
@@ -49,7 +49,7 @@ struct Call {
 };
 
 struct Channels {
-  /// What channels refer to, for all that are made of one grouping.
+  /// Holds the lists that channels refer to, for all channels of one grouping.
   struct Lists {
     std::vector<std::uint32_t> groups;  ///< by channel
     std::vector<Channel::Size> sizes;   ///< by channel

@@ -23,7 +23,7 @@ std::string describe(const Workload& workload, OpRef at) {
   return text + ")";
 }
 
-/// What the operations of a program wait for on their own rank, one operation after the other.
+/// Lists the predecessors of a program's operations on their own rank, one operation after the other.
 class PredecessorList {
  public:
   /// @param begin  of the program's first operation, those of the next ones are added
@@ -75,7 +75,7 @@ class TaskGroupMaker {
  private:
   struct TaskGroup {
     std::uint32_t place;  ///< of its next operation in TaskGroups::group_operations
-    std::uint32_t waits;  ///< for so many others
+    std::uint32_t waits;  ///< number of groups it waits for
     std::uint32_t after;  ///< in edges_: the first one that waits for it, or kNone
     std::uint32_t* last;  ///< `after`, or Edge::next of the latest one
   };

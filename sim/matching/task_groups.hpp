@@ -1,5 +1,5 @@
-// Task groups and the order in which they are laid out. A task group is one operation of one
-// program, or the operations of several programs that meet on a channel; its tasks lie side by side.
+// Forms task groups and the order in which they are laid out. A task group is one operation of one program,
+// or the operations of several programs that meet on a channel; its tasks lie side by side.
 #pragma once
 
 #include <cstddef>
@@ -22,10 +22,9 @@ struct OpRef {
 struct TaskGroups {
   /// Per program: the number of its first operation, counted over all programs.
   std::vector<std::size_t> first_op;
-  /// What each operation waits for on its own rank: its dependencies and the operation before it on
-  /// its stream, without what follows from the others. Where the program has operations of the host,
-  /// those of its GPU and host streams name the latest of them first.
-  /// [predecessor_begin[first_op[program] + op] ...)
+  /// Predecessors of each operation on its own rank: its dependencies and the operation before it on its
+  /// stream, without those that the others imply. If the program has host operations, those of its GPU and
+  /// host streams name the latest of them first. [predecessor_begin[first_op[program] + op] ...)
   std::unique_ptr<std::uint32_t[]> predecessor_begin;
   std::unique_ptr<std::uint32_t[]> predecessors;
   /// TaskGroups in an order in which each comes after all it waits for.
@@ -39,7 +38,7 @@ struct TaskGroups {
     return {group_operations.data() + ops_begin[task_group],
             group_operations.data() + ops_begin[task_group + 1]};
   }
-  /// Of task groups that do not communicate.
+  /// Returns the operations of task groups that do not communicate.
   [[nodiscard]] std::span<const OpRef> compute_operations(const Channels& channels) const {
     return std::span(group_operations).subspan(ops_begin[channels.task_groups]);
   }
@@ -49,7 +48,7 @@ struct TaskGroups {
   }
 };
 
-/// @throws RunError that tells who waits for what if no such order exists (a deadlock).
+/// @throws RunError that lists a cycle of waiting operations if no such order exists (a deadlock).
 [[nodiscard]] TaskGroups make_task_groups(const Workload& workload, const Channels& channels);
 
 }  // namespace orrery

@@ -53,13 +53,13 @@ class StreamCursor {
   std::uint8_t current_ = 0;
 };
 
-/// What a class does in the whole run, and in a part of it.
+/// Holds the times of a class in the whole run, and in a part of it.
 struct ClassParts {
   ClassTimes whole;
   ClassTimes part;
 };
 
-/// The sweep over one class: compute intervals in order, and what is in flight in the gaps.
+/// Sweeps over one class: compute intervals in order, and the communication in flight in the gaps.
 class ClassSweep {
  public:
   /// @param waits  where they are listed, if anywhere
@@ -119,7 +119,7 @@ class ClassSweep {
     }
   }
 
-  /// Whether the host's operation before `op` released it, not one of its other predecessors.
+  /// Returns true if the host's operation before `op` released it, not one of its other predecessors.
   [[nodiscard]] bool host_released(std::uint32_t op) const {
     const std::uint32_t host = layout_.host[op];
     return host != ProgramLayout::kNoHost && times_[op].start == times_[host].finish + times_[op].lag;
@@ -134,10 +134,10 @@ class ClassSweep {
     return times_[host].start;
   }
 
-  /// A wait belongs to what is in flight, but from `host_begin` on no data-parallel communication keeps the
-  /// stream waiting: the host does. With nothing in flight it is a bubble, and from then on a wait for the
-  /// host; but where a data-parallel communication comes next, for whose partners the rank waits, it belongs
-  /// to that.
+  /// Attributes a wait to the communication in flight; but from `host_begin` on the host keeps the stream
+  /// waiting, not data-parallel communication. With nothing in flight the wait is a bubble, and from then on
+  /// a wait for the host; but if a data-parallel communication comes next, for whose partners the rank waits,
+  /// it counts as that.
   void wait(Picoseconds now, Picoseconds end, Picoseconds host_begin) {
     while (now < std::min(end, host_begin)) now = attribute(now, std::min(end, host_begin), false);
     while (now < end) now = attribute(now, end, true);

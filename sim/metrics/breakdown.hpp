@@ -1,4 +1,4 @@
-// Where the time of each GPU goes: compute, exposed communication, bubble. One part of build_report.
+// Splits the time of each GPU: compute, exposed communication, bubble. One part of build_report.
 #pragma once
 
 #include <array>
@@ -11,23 +11,23 @@
 
 namespace orrery {
 
-/// Per class of ranks, over the whole run and over a part of it.
+/// Holds times per class of ranks, over the whole run and over a part of it.
 struct Exposures {
   std::vector<ClassTimes> whole;
   std::vector<ClassTimes> part;
 };
 [[nodiscard]] Exposures measure_exposure(const RunView& run, const RunPart& part);
 
-/// What a compute stream that stands still waits for: as Breakdown says, the communication of a dimension,
-/// the host, or nothing in flight.
+/// Names the causes for which an idle compute stream waits, as in Breakdown: the communication of a
+/// dimension, the host, or a bubble in which nothing is in flight.
 enum class WaitCause : std::uint8_t { tensor, pipeline, data, context, expert, offload, host, bubble };
 struct Wait {
   Picoseconds start_ps = 0;
   Picoseconds finish_ps = 0;
   WaitCause cause{};
 };
-/// The times between the operations on the compute stream of a class of ranks, in order. With what its
-/// operations take and hold within them (launch gaps, the collectives of a fused pass) they are its
+/// Returns the times between the operations on the compute stream of a class of ranks, in order. With the
+/// times and waits of its operations (launch gaps, the collectives of a fused pass) they add up to its
 /// ClassTimes.
 [[nodiscard]] std::vector<Wait> waits_of(const RunView& run, std::uint32_t rank_class);
 

@@ -28,23 +28,23 @@ struct RunView {
   Figures figures{};
 };
 
-/// How the compute stream of a rank spends the run, in ps.
+/// Holds how the compute stream of a rank spends the run, in ps.
 struct ClassTimes {
   Picoseconds compute = 0, optimizer = 0, host = 0, launch = 0, optimizer_host = 0, bubble = 0;
   std::array<Picoseconds, kDimensionCount> exposed{};  ///< by Dimension
 
   [[nodiscard]] Picoseconds busy() const { return compute + optimizer + launch; }
-  /// Adds the other's, so many times; -1 takes them off.
+  /// Adds `times` x other.
   void add(const ClassTimes& other, std::int64_t times);
 };
 
-/// What a run takes, before it is brought down to shares and means: all of it adds up over time.
+/// Holds the sums of a run before they become shares and means; all of them add up over time.
 struct Totals {
   Picoseconds makespan_ps = 0;
   std::vector<ClassTimes> classes;  ///< per class of ranks
   CriticalPath critical_path;
 
-  /// Adds the other's, so many times.
+  /// Adds `times` x other.
   void add(const Totals& other, std::int64_t times);
 };
 
@@ -60,7 +60,7 @@ struct RunPart {
   Picoseconds end = 0;
 };
 
-/// What a part takes beside the whole run.
+/// Holds the totals of the whole run and of one period in it.
 struct StepAndPeriod {
   Totals whole;
   Totals part;
@@ -76,7 +76,7 @@ struct StepAndPeriod {
 /// And the FLOPs of a step of training.
 [[nodiscard]] Report training_report(const Workload& workload);
 
-/// What a report is built from beside what a run takes.
+/// Holds the inputs of a report beside the totals of a run.
 struct ReportInput {
   const Workload& workload;  ///< may lack programs and communicators
   std::uint32_t gpus = 0;

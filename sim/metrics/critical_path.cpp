@@ -5,7 +5,7 @@
 namespace orrery {
 namespace {
 
-/// What kind of operation a task is, for tasks in descending order.
+/// Names the kind of operation of each task, for tasks in descending order.
 class TaskKinds {
  public:
   explicit TaskKinds(const RunView& run) : run_(run), task_group_(run.expanded.task_groups.size()) {}
@@ -21,12 +21,12 @@ class TaskKinds {
   std::size_t task_group_;  ///< of the latest task
 };
 
-/// The path, walked from its end; counts what lies within the part.
+/// Walks the path from its end and counts the times that lie within the part.
 class PathSum {
  public:
   explicit PathSum(const RunPart& part) : begin_(part.begin), end_(part.end), at_(part.end) {}
 
-  /// Whether what ended at `time` lies within.
+  /// Returns true if a task that ended at `time` lies within.
   [[nodiscard]] bool reaches(Picoseconds time) const { return time > begin_; }
   /// The time back to `from` belongs to `kind`.
   void back_to(Picoseconds from, Picoseconds& kind) {

@@ -1,4 +1,4 @@
-// The chain of tasks that ends last. One part of build_report.
+// Finds the chain of tasks that ends last. One part of build_report.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +22,12 @@ struct CriticalTask {
 /// The path of trace_critical_path(), the last task first.
 [[nodiscard]] std::vector<CriticalTask> critical_tasks(const TaskGraph& graph, const Timeline& timeline);
 
-/// From the task that finishes last (the lowest id on ties) back through the predecessor that
-/// finished last (again the lowest id). A task's time is compute or the time its transfer takes
-/// alone; what exceeds that, and any time between a predecessor's finish and a start, is wait.
+/// Walks from the task that finishes last (the lowest id on ties) back through the predecessor that finished
+/// last (again the lowest id). A task's time is compute or the time its transfer takes alone; a delay beyond
+/// that, and any time between a predecessor's finish and a start, is wait.
 struct CriticalPaths {
   CriticalPath whole;
-  CriticalPath part;  ///< what of it lies between the part's begin and end
+  CriticalPath part;  ///< the share of it between the part's begin and end
 };
 [[nodiscard]] CriticalPaths trace_critical_path(const RunView& run, const RunPart& part);
 

@@ -12,7 +12,8 @@ Bytes in_bytes(double gigabytes) { return static_cast<Bytes>(gigabytes * 1e9 + 0
 
 Bytes memory_of(const Gpu& gpu) { return in_bytes(gpu.memory_gb); }
 
-/// Of that, what the stage takes: what lies outside the allocator is what the GPU keeps for it, or more.
+/// Returns the bytes of a stage within the usable memory. Memory outside the allocator counts only above the
+/// GPU's reserve for it.
 Bytes needed(const StageMemory& stage, const Gpu& gpu) {
   return stage.reserved() + std::max<Bytes>(0, stage.outside - in_bytes(gpu.memory_reserve_gb));
 }

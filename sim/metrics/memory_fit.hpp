@@ -1,4 +1,4 @@
-// Whether the stages of a plan fit into the memory of the GPUs they run on, which in a mixed cluster differ.
+// Decides if the stages of a plan fit into the memory of their GPUs, which differ in a mixed cluster.
 #pragma once
 
 #include <span>
@@ -10,21 +10,21 @@
 
 namespace orrery {
 
-/// What a GPU has for tensors and what the allocator holds beside them; 0: unknown.
+/// Returns the memory of a GPU for tensors and for what the allocator holds beside them; 0: unknown.
 [[nodiscard]] Bytes usable_memory(const Gpu& gpu);
 
-/// Of the smallest GPU of the cluster; 0: unknown.
+/// Describes the smallest GPU memory of the cluster; 0: unknown.
 struct GpuMemory {
   Bytes whole = 0;
-  Bytes usable = 0;  ///< by a plan: without what cannot be allocated and what is left for others
+  Bytes usable = 0;  ///< by a plan: without the reserve and memory that cannot be allocated
 };
 [[nodiscard]] GpuMemory smallest_gpu_memory(const Cluster& cluster);
 
-/// Of each pipeline stage, on the replica that needs most of it: programs have micro-batches of their own
-/// where replicas have unequal batches.
+/// Returns the memory of each pipeline stage on the replica that needs most of it. Replicas with unequal
+/// batches have programs with different micro-batches.
 [[nodiscard]] std::vector<StageMemory> memory_by_stage(const Plan& plan, const Workload& workload);
 
-/// Whether each of the stages fits into every GPU that runs it.
+/// Returns true if each of the stages fits into every GPU that runs it.
 [[nodiscard]] bool fits(const Experiment& experiment, std::span<const StageMemory> stages);
 
 /// A sentence on the stage that lacks most memory; call it only where some do not fit.

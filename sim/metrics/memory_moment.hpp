@@ -1,4 +1,4 @@
-// When in a run a stage holds most memory, and what it holds over time.
+// Finds the time at which a stage holds most memory, and its memory over time.
 #pragma once
 
 #include <cstdint>
@@ -25,23 +25,23 @@ struct PeakPlace {
   std::int32_t from_begin = -1;  ///< micro-batch of the run; -1: not in it
   std::int32_t from_end = -1;    ///< likewise
 };
-/// Nothing where no stage holds anything.
+/// Returns the place of the peak; nullopt if no stage holds anything.
 [[nodiscard]] std::optional<PeakPlace> place_of_peak(std::span<const StageMemory> stages,
                                                      const ShortenedRun& run);
 
-/// Start of what StageMemory::moment names.
+/// Holds the start of the work that StageMemory::moment names.
 struct PeakTime {
   Picoseconds at_ps = 0;
   bool after_part = false;  ///< so that whatever the part is repeated for comes before it
 };
-/// On the stage that holds most; nothing where the run has no such operation.
+/// Returns the time of the peak on the stage that holds most; nullopt if the run has no such operation.
 [[nodiscard]] std::optional<PeakTime> time_of_peak(const RunView& run, const ShortenedRun& shortened);
 
-/// What a GPU of each program holds, from each of the times on. The first point is of time 0.
+/// Returns the memory of a GPU of each program, from each listed time on. The first point is at time 0.
 [[nodiscard]] std::vector<MemoryTimeline> memory_over_time(const RunView& run);
 
-/// The same for each pipeline stage: of its programs, which replicas of unequal batches have, the one that
-/// holds most.
+/// Returns the memory of each pipeline stage. If replicas of unequal batches give it several programs, the
+/// one that holds most counts.
 [[nodiscard]] std::vector<MemoryTimeline> memory_of_stages(const RunView& run, std::size_t stages);
 
 }  // namespace orrery

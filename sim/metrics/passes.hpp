@@ -1,5 +1,5 @@
-// The passes of a finished run: which operations of a program belong to one pass of one micro-batch, and when
-// a rank began and ended it. Read by whatever draws a run: traces, pictures, pages.
+// Finds the passes of a finished run: which operations of a program belong to one pass of one micro-batch,
+// and when a rank began and ended it. Read by whatever draws a run: traces, pictures, pages.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,8 @@
 
 namespace orrery {
 
-/// What a program has on its compute stream from one change of pass, micro-batch, chunk or step to the next.
+/// Spans the operations of a program's compute stream from one change of pass, micro-batch, chunk or step to
+/// the next.
 struct PassOps {
   /// forward; backward, which has its recomputation in it; weight_gradient, where a schedule splits backward
   /// passes; optimize, all that belongs to no micro-batch.
@@ -22,17 +23,18 @@ struct PassOps {
   std::uint32_t last_op = 0;
 };
 
-/// The same with the times of a rank.
+/// Adds the times on a rank.
 struct PassSpan : PassOps {
   Picoseconds start_ps = 0;
   Picoseconds finish_ps = 0;
 };
 
-/// Of those operations of the program's compute stream, given in their order.
+/// Returns the passes of the given operations of the program's compute stream, which are in order.
 [[nodiscard]] std::vector<PassOps> passes_of(const Program& program,
                                              std::span<const std::uint32_t> compute_ops);
 
-/// In order of time, without overlaps. They have the waits inside them: for tensor groups, for the host.
+/// Returns the passes in order of time, without overlaps. They contain waits for tensor groups and for the
+/// host.
 [[nodiscard]] std::vector<PassSpan> passes_of(const RunView& run, std::uint32_t rank);
 
 /// The pass that an operation of any stream belongs to.

@@ -1,4 +1,4 @@
-// What replicas that serve requests hold over time.
+// Computes the memory over time of replicas that serve requests.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace orrery {
 
-/// What a GPU of the fullest stage of each replica holds: weights, activations of the largest iteration, and
-/// the pages of requests.
+/// Returns the memory of a GPU of the fullest stage of each replica: weights, activations of the largest
+/// iteration, and the KV blocks of requests.
 [[nodiscard]] std::vector<MemoryTimeline> replica_memory(const ServingRecord& record);
 
 }  // namespace orrery

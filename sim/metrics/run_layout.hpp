@@ -1,5 +1,5 @@
-// What figures need to know of programs and tasks, whatever these cost: made once for runs that differ in
-// prices alone.
+// Holds the facts about programs and tasks that figures need and that prices do not change; it is made once
+// for runs that differ only in prices.
 #pragma once
 
 #include <array>

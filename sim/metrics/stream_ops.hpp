@@ -1,4 +1,4 @@
-// A program's operations by stream. Operations of one stream run in program order, so each list is
+// Sorts a program's operations by stream. Operations of one stream run in program order, so each list is
 // sorted by time whatever the timeline; used by the breakdown and by the trace writer.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What the bytes of a run come to per GPU and link. One part of build_report.
+// Sums the bytes of a run per GPU and link, as a part of build_report.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// Flow-level network: active flows share links max-min fairly, and rates change only when a flow
-// starts or ends. All whole numbers, so results are exact and the same on every machine.
+// Implements the flow-level network: active flows share links max-min fairly, and rates change only when a
+// flow starts or ends. All whole numbers, so results are exact and the same on every machine.
 //
 // A flow alone moves at its leg's own rate R and takes exactly alone_ps. A link can slow its flows
 // only if they would overload it at their own rates; links that are not overloaded are left out, so
@@ -19,7 +19,7 @@
 
 namespace orrery {
 
-/// How fast a flow moves: bytes/s of one of its full-size messages.
+/// Gives the speed of a flow, in bytes/s of one of its full-size messages.
 struct FlowRate {
   std::uint32_t flow = 0;
   std::int64_t bytes_per_s = 0;
@@ -38,7 +38,7 @@ class FlowNetwork final : public NetworkModel {
 
   /// The active flows, in no particular order.
   [[nodiscard]] std::vector<FlowRate> rates();
-  /// How many flows all solves so far have looked at: the work done, for benchmarks and tests.
+  /// Returns the number of flows that all solves have visited, a measure of work for benchmarks and tests.
   [[nodiscard]] std::uint64_t flows_solved() const { return flows_solved_; }
 
  private:

@@ -93,7 +93,7 @@ void MaxMinSolver::fix(std::uint32_t flow, std::uint64_t rate) {
   for (std::uint32_t u = use_begin_[flow]; u < use_begin_[flow + 1]; ++u) {
     const std::uint32_t link = uses_[u].link;
     LinkState& state = links_[link];
-    // rate <= level, so the product is at most what is left, unless the level was raised to 1.
+    // rate <= level, so the product is at most state.left, unless the level was raised to 1.
     state.left -= std::min(state.left, rate * uses_[u].weight);
     state.open_weight -= uses_[u].weight;
     if (level_[link] != kStale) stale_links_.push_back(link);

@@ -1,7 +1,7 @@
-// Max-min fair rates in whole numbers, by progressive filling (Bertsekas and Gallager, "Data
+// Computes max-min fair rates in whole numbers, by progressive filling (Bertsekas and Gallager, "Data
 // Networks", 6.5.2). Knows links and flows as small indices and nothing of networks or time.
 //
-// Filling goes in rounds. The level of a link is what it can still give each unit of open weight,
+// Filling goes in rounds. The level of a link is the rate that it can still give each unit of open weight,
 //   level = max(1, floor((capacity - sum of fixed rate * weight) / sum of open weight)).
 // In a round, open flows whose own limit is at most the lowest level get their limit; if there are
 // none, all open flows of all links at the lowest level get that level, together. Every round looks
@@ -38,7 +38,7 @@ class MaxMinSolver {
   void solve();
 
   [[nodiscard]] std::uint32_t flows() const { return static_cast<std::uint32_t>(limit_.size()); }
-  /// At least 1, even where links are too small for that.
+  /// Returns the rate, at least 1, even if links are too small for that.
   [[nodiscard]] std::uint64_t rate(std::uint32_t flow) const { return rate_[flow]; }
 
  private:

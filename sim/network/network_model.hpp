@@ -1,6 +1,6 @@
-// A network whose flows may slow each other down. The engine starts flows and asks two questions:
-// when is your next event, and what ended when time moved there? The model knows neither tasks nor
-// why data moves; a flow is the data part of one leg.
+// Declares a network whose flows may slow each other down. The engine starts flows and asks two questions:
+// when is your next event, and which flows ended when time moved there? The model knows neither tasks nor why
+// data moves; a flow is the data part of one leg.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class NetworkModel {
   /// data (alone_ps == 0) ends at the current time.
   virtual void start(std::uint32_t flow, const Leg& leg, std::span<const LinkUse> uses) = 0;
 
-  /// No flow ends before this time; kNever when there are no flows. It may be early: advancing there
+  /// Returns a time before which no flow ends; kNever if there are no flows. It may be early: advancing there
   /// then ends nothing.
   [[nodiscard]] virtual Picoseconds next_event() = 0;
 

@@ -24,7 +24,7 @@ std::vector<std::int64_t> trained_by_stage(const Outline& outlined) {
   return values;
 }
 
-/// As for a parameter server: spread evenly.
+/// Spreads servers evenly over workers, as for a parameter server.
 std::vector<std::uint32_t> server_workers(std::int64_t servers, std::int64_t workers) {
   std::vector<std::uint32_t> result;
   for (std::int64_t s = 0; s < servers; ++s)
@@ -74,7 +74,7 @@ class MeetingSimulation {
                                    experiment_.simulation.steps, messages, kMostMessages));
   }
 
-  /// Per stage: parameters in one of so many equal parts.
+  /// Returns, per stage, the parameters in one of `parts` equal parts.
   [[nodiscard]] std::vector<std::int64_t> parts_of(std::int64_t parts) const {
     std::vector<std::int64_t> part;
     for (const std::int64_t all : values_) part.push_back(divide_up(all, parts));
@@ -121,8 +121,8 @@ Asynchrony asynchrony(const ExchangeRun& run) {
   return out;
 }
 
-/// Of the local steps and of the exchanges. Of the busiest link the most that both can come to: as if the
-/// same link were the busiest in both, in the worker that does most steps.
+/// Returns the traffic of the local steps and of the exchanges. For the busiest link it is an upper bound, as
+/// if the same link were the busiest in both, at the worker that does most steps.
 Traffic traffic_of_exchanges(const SimulatedStep& local, const ExchangeRun& run) {
   Traffic traffic = local.traffic;
   traffic.sent[static_cast<std::size_t>(Dimension::data)] += static_cast<double>(run.bytes);

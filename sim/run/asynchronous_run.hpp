@@ -1,5 +1,5 @@
-// Runs whose workers keep no step with each other: the step that all other runs take gives their local steps,
-// sim/asynchronous/ who meets whom.
+// Simulates runs of asynchronous workers: the step of all other runs gives their local steps, and
+// sim/asynchronous/ decides which workers exchange models.
 #pragma once
 
 #include "orrery/experiment.hpp"
@@ -9,7 +9,7 @@
 
 namespace orrery {
 
-/// For traces and recorded runs, which hold one timeline of all ranks.
+/// Refuses experiments without one timeline of all ranks, which traces and recorded runs need.
 /// @throws InputError at /data_parallel_sync/method if is_asynchronous(), at /inference if it serves requests
 void require_one_timeline(const Experiment& experiment);
 

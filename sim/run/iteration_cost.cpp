@@ -23,7 +23,7 @@
 namespace orrery {
 namespace {
 
-/// Of steps that follow each other: on the GPU, and of the host that issues them.
+/// Holds the times of consecutive steps: on the GPU, and of the host that issues them.
 struct StepTimes {
   StageWork device;
   Picoseconds host = 0;
@@ -93,7 +93,7 @@ class StageMessages {
   }
 
  private:
-  /// Each GPU reads what the n - 1 others of its node have, all at once. None does without peer access.
+  /// Each GPU reads the data of the n - 1 others of its node, all at once. Without peer access no GPU can.
   [[nodiscard]] std::optional<Picoseconds> one_shot_time(const Message& message,
                                                          const Channel& channel) const {
     const std::int64_t members = channel.sizes.back().members;
@@ -211,8 +211,8 @@ class SteppedIterationCost : public IterationCost {
     return work;
   }
 
-  /// What `write` writes, one step after the other. A message that begins with the one before it (`after` is
-  /// the same) takes what it takes longer.
+  /// Returns the time of the steps that `write` writes, one after the other. A message that begins together
+  /// with the previous one (equal `after`) adds only the time by which it is longer.
   template <class Write>
   StepTimes times(std::size_t stage, bool graphs, const Write& write) {
     Workload workload;
@@ -236,7 +236,7 @@ class SteppedIterationCost : public IterationCost {
     return sum;
   }
 
-  /// Of each stage, all that depends on the number of tokens alone.
+  /// Returns, for each stage, the times that depend only on the number of tokens.
   const std::vector<StepTimes>& by_tokens(std::int64_t tokens, bool graphs) {
     auto& known = by_tokens_[graphs ? 1 : 0];
     const auto [at, is_new] = known.try_emplace(tokens);
@@ -291,7 +291,7 @@ class SteppedIterationCost : public IterationCost {
   std::map<std::pair<std::uint32_t, std::int64_t>, Picoseconds> handovers_;
 };
 
-/// What the smallest GPU of a stage gives a process; 0: unknown.
+/// Returns the usable bytes of the smallest GPU of a stage; 0: unknown.
 Bytes usable_of(const StageGpus& stage) {
   Bytes usable = std::numeric_limits<Bytes>::max();
   for (const PacedGpu& one : stage.own) usable = std::min(usable, usable_memory(*one.gpu));
@@ -341,7 +341,7 @@ ServingMemory serving_memory(const Experiment& experiment, const Inference& infe
     const auto usable =
         static_cast<Bytes>(inference.cache_share * static_cast<double>(usable_of(kind.stages[s])));
     const Bytes left = usable - stage.weights - stage.workspace;
-    // As if the state of a request were shared by the tokens of a page.
+    // The state of a request is spread over the tokens of a page.
     const Bytes each = stage.cache_per_token + stage.state_per_request / inference.page_tokens;
     const std::int64_t room = each > 0 ? left / each : left;
     if (room >= fewest) continue;

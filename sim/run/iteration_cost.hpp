@@ -1,5 +1,6 @@
-// Times of the iterations of a serving replica: the steps of workloads/inference/ at the prices of sim/cost/,
-// on the topology of the cluster. What depends on the number of tokens alone is priced once for each number.
+// Computes the times of the iterations of a serving replica: the steps of workloads/inference/ at the prices
+// of sim/cost/, on the topology of the cluster. Costs that depend only on the number of tokens are computed
+// once for each number.
 #pragma once
 
 #include <memory>
@@ -20,9 +21,9 @@ namespace orrery {
     const PreparedExperiment& prepared, const Inference& inference, const std::vector<ReplicaKind>& kinds,
     Memo& memo);
 
-/// On the stage of a kind of replica whose GPUs have room for fewest tokens beside their weights. `usable` is
-/// Inference::cache_share of what the smallest GPU of the stage gives a process; 0 where the memory of all
-/// stages is unknown.
+/// Returns the memory of the stage of a kind of replica whose GPUs have room for fewest tokens beside their
+/// weights. `usable` is Inference::cache_share of the memory that the smallest GPU of the stage gives a
+/// process; 0 if the memory of all stages is unknown.
 /// @param tokens  of the largest iteration
 /// @throws InputError as iteration_costs()
 [[nodiscard]] ServingMemory serving_memory(const Experiment& experiment, const Inference& inference,

@@ -1,6 +1,6 @@
-// What an experiment came to, with what happened when in it: one kind of record for steps of training, for
-// workers that keep no step with each other, and for requests that were served. The face and the command line
-// take it and never ask which way it came.
+// Records an experiment's outcome and the times in it: one kind of record for training steps, for
+// asynchronous workers, and for served requests. The face and the command line take it without asking which
+// of them ran.
 #pragma once
 
 #include <memory>
@@ -20,10 +20,10 @@ struct RecordedOutcome {
   [[nodiscard]] const Report& report() const { return run.report; }
 };
 
-/// How much of an outcome is kept.
+/// Says how much of an outcome is recorded.
 enum class Recording : std::uint8_t {
   figures,     ///< the report alone, as simulate() makes it
-  timeline,    ///< and times of what was simulated
+  timeline,    ///< and times of the simulated operations
   operations,  ///< the same, of every operation of every layer
 };
 

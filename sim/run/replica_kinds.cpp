@@ -13,7 +13,7 @@ namespace orrery {
 namespace {
 
 using GpuNumbers = std::set<std::uint32_t>;
-using StageNumbers = std::pair<GpuNumbers, GpuNumbers>;  ///< own, and those that keep step
+using StageNumbers = std::pair<GpuNumbers, GpuNumbers>;  ///< own, and those of synchronous replicas
 
 class KindFinder {
  public:

@@ -1,5 +1,5 @@
-// On which GPUs each replica of a plan serves: replicas whose stages have like GPUs are of one kind, priced
-// and measured once.
+// Finds the GPUs on which each replica of a plan serves: replicas whose stages have like GPUs are of one
+// kind, priced and measured once.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace orrery {
 
-/// A GPU of a class, and what its kernels take over what they would on another one of that class
+/// Describes a GPU of a class, and the time of its kernels over that on a normal GPU of the class
 /// (GpuOverride).
 struct PacedGpu {
   const Gpu* gpu = nullptr;
@@ -31,9 +31,9 @@ struct StageGpus {
 
 struct ReplicaKind {
   std::vector<StageGpus> stages;
-  std::uint32_t first_replica = 0;  ///< of those that are of this kind
+  std::uint32_t first_replica = 0;  ///< the first of this kind
 
-  /// Its GPUs in words: names, and speeds that are not 1.
+  /// Returns its GPUs in words: names, and speeds that are not 1.
   [[nodiscard]] std::string gpus() const;
 };
 

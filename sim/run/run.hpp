@@ -1,4 +1,4 @@
-// One experiment from end to end: its step with everything that it passes through, and the report on it.
+// Runs one experiment from end to end: its step through all rooms, and the report on it.
 #pragma once
 
 #include <optional>
@@ -23,12 +23,12 @@ struct Run : SimulatedStep {
 [[nodiscard]] Run run(const PreparedExperiment& prepared, Memo& memo);
 [[nodiscard]] Run run(const Experiment& experiment);
 
-/// The same for those who look at operations: where the detail of the experiment takes passes for one
+/// Runs the step for readers of operations: where the detail of the experiment takes passes for one
 /// operation each, on the compute stream, they are those of every layer. The report is of the detail asked
 /// for.
 [[nodiscard]] Run run_in_layers(const PreparedExperiment& prepared, Memo& memo);
 
-/// What a report says of a simulated step beside what it took.
+/// Holds the facts that a report gives of a simulated step beside its times.
 struct StepFacts {
   std::vector<std::uint32_t> multiplicity;  ///< per class of ranks whose times are told apart
   std::uint64_t ranks = 0;                  ///< simulated
@@ -40,7 +40,7 @@ struct StepFacts {
   StepFacts(const SimulatedStep& step, ShortenedRun shortened);
 };
 
-/// How a step of `plan` is run with so many micro-batches.
+/// Returns how a step of `plan` is run with `simulated` micro-batches.
 [[nodiscard]] ShortenedRun shortened_run(const Plan& plan, std::int64_t simulated);
 
 /// A report says this whatever is simulated: the experiment that it is of, where its origin is asked for, its
@@ -50,7 +50,7 @@ void add_experiment(const PreparedExperiment& prepared, const Figures& figures, 
 [[nodiscard]] Report report_on(const PreparedExperiment& prepared, const StepFacts& facts,
                                const Traffic& traffic, const Totals& totals, const Figures& figures);
 
-/// Of the memory of stages alone: its makespan is 0.
+/// Reports on the memory of stages alone: the makespan is 0.
 [[nodiscard]] Report memory_report(const PreparedExperiment& prepared, const Figures& figures = {});
 
 /// account_memory() of an experiment that is prepared.

@@ -19,7 +19,7 @@ constexpr Figures kTimeAlone{false, false, false, false, false, false};
 constexpr double kStep = 1.0 / 256;
 /// Shares of the step time below this are rounding.
 constexpr double kLeastShare = 1e-7;
-/// How much faster a parameter is looked at, at most.
+/// The largest speed-up of a parameter that is evaluated.
 constexpr double kFarthest = 1000;
 
 Experiment concrete(const Experiment& experiment, Memo& memo) {
@@ -84,8 +84,8 @@ class Sensitivity::Implementation {
     return simulate_step({prepared}, kTimeAlone, false, false, memo_);
   }
 
-  /// Nothing is run: the tasks of the path are asked for what they cost. Only where other prices tell ranks
-  /// apart that were alike, so that there are other tasks, two steps are simulated.
+  /// Runs nothing: it asks the tasks of the path for their costs. Only if other prices distinguish ranks that
+  /// were alike, so that there are other tasks, two steps are simulated.
   double share_of(const PriceParameter& parameter) {
     const auto length = [&](double slowness) {
       const Experiment changed = at(parameter, slowness);

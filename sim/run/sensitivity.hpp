@@ -1,5 +1,6 @@
-// What would make a step faster: derivatives of its time by the numbers that prices are made of, along its
-// critical path, from one simulation and the prices of its tasks at other values. Knows nothing of keys.
+// Shows which parameters would make a step faster: derivatives of its time by the numbers that prices are
+// made of, along its critical path, from one simulation and the prices of its tasks at other values. Knows
+// nothing of keys.
 #pragma once
 
 #include <functional>
@@ -22,15 +23,15 @@ struct PriceParameter {
 /// Figures of a WhatIf, all but its key and unit.
 class Sensitivity {
  public:
-  /// Simulates the experiment, with what its plan leaves open chosen once and for all.
-  /// @throws InputError if its workers keep no step, and as simulate()
+  /// Simulates the experiment, with "auto" values of its plan chosen once and for all.
+  /// @throws InputError if its workers are asynchronous, and as simulate()
   explicit Sensitivity(const Experiment& experiment);
   ~Sensitivity();
   Sensitivity(Sensitivity&&) noexcept;
 
-  /// What the step owes to `parameter`; a share of 0 where its path does not depend on it.
+  /// Returns how the step depends on `parameter`; the share is 0 if the critical path does not.
   [[nodiscard]] WhatIf of(const PriceParameter& parameter);
-  /// Whether no transfer of the path takes longer than alone, so that lengths of the path are exact.
+  /// Returns true if no transfer of the path is slowed by others, so that lengths of the path are exact.
   [[nodiscard]] bool exact() const;
 
  private:

@@ -84,7 +84,7 @@ class CapacitySearch {
   }
 
   struct Trial {
-    std::string obstacle;  ///< a limit, or a queue that grows or of which nobody can tell; "": nothing
+    std::string obstacle;  ///< a limit, or a queue that grows or may grow; "": nothing
     std::int64_t requests = 0;
     bool is_too_long = false;  ///< such requests come or are served for longer than a run may take
   };

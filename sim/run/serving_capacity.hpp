@@ -1,5 +1,5 @@
-// The most requests per second that an experiment serves within its limits: a search over rates, each of them
-// a run with the same requests and the same random gaps, scaled.
+// Finds the most requests per second that an experiment serves within its limits: a search over rates, each
+// of them a run with the same requests and the same random gaps, scaled.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace orrery {
 /// many.
 [[nodiscard]] double numbered_rate(std::int64_t number);
 
-/// @param serve_at  what requests meet that arrive at so many per second
+/// @param serve_at  returns the serving figures for requests that arrive at this rate
 [[nodiscard]] Capacity find_capacity(const ServiceLevel& slo,
                                      const std::function<Serving(double requests_per_s)>& serve_at);
 

@@ -89,7 +89,7 @@ class ServingExperiment {
     setup_.mix.kind_of_replica = replicas_.of_replica;
   }
 
-  /// Kinds of replicas by what an output takes on them alone, the fastest first.
+  /// Returns kinds of replicas by the time of an output on them alone, the fastest first.
   [[nodiscard]] std::vector<std::uint32_t> fastest_first(const std::vector<IterationCost*>& costs) const {
     IterationBatch one;
     one.decode_requests = one.decode_tokens = one.results = 1;

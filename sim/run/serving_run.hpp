@@ -1,5 +1,5 @@
-// An experiment that serves requests, from end to end: sim/serving/ decides what is in an iteration,
-// iteration_cost() what that takes.
+// Simulates an experiment that serves requests, from end to end: sim/serving/ decides which requests are in
+// an iteration, iteration_cost() how long it takes.
 #pragma once
 
 #include "orrery/report.hpp"
@@ -14,7 +14,7 @@ namespace orrery {
 [[nodiscard]] Report report_on_serving(const PreparedExperiment& prepared, const Figures& figures, Memo& memo,
                                        const ServingObserver& observer = {});
 
-/// The same without serving anything: memory and feasibility alone.
+/// Reports on memory and feasibility alone: nothing is served.
 [[nodiscard]] Report report_on_serving_memory(const PreparedExperiment& prepared, const Figures& figures,
                                               Memo& memo);
 

@@ -1,4 +1,4 @@
-// A path through the tasks of a step, and how long it is at other prices.
+// Follows a path through the tasks of a step, and gives its length at other prices.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,16 @@
 
 namespace orrery {
 
-/// The critical path of a step. Its length is a sum of what its tasks cost and of lags behind the host; what
-/// a transfer takes longer than alone, since others use its links, grows and shrinks with the time that its
-/// data take alone.
+/// Holds the critical path of a step. Its length is a sum of its tasks' costs and of lags behind the host;
+/// the delay of a transfer by others on its links scales with the time that its data take alone.
 class TaskPath {
  public:
   explicit TaskPath(const SimulatedStep& step);
 
-  /// In ps at the costs of `graph`, which has the same tasks. Without contention (exact()) no step with these
-  /// costs takes less.
+  /// Returns the length in ps at the costs of `graph`, which has the same tasks. Without contention (exact())
+  /// no step with these costs takes less.
   [[nodiscard]] double length(const TaskGraph& graph) const;
-  /// Whether every transfer of it takes what it takes alone.
+  /// Returns true if every transfer of the path takes as long as without contention.
   [[nodiscard]] bool exact() const { return exact_; }
   [[nodiscard]] std::size_t tasks() const { return places_.size(); }
 

@@ -19,7 +19,7 @@
 namespace orrery {
 namespace {
 
-/// What a step took, for all experiments that come to the same step.
+/// Holds the times of a step, for all experiments that come to the same step.
 struct MeasuredStep {
   Experiment experiment;  ///< with the micro-batches simulated
   std::optional<StepAndPeriod> taken;
@@ -40,7 +40,7 @@ struct MeasuredStep {
   }
 };
 
-/// Of a run that is told from a shorter one, which keeps to simulated time by itself.
+/// Throws where a run that is told from a shorter one ends after simulated time does.
 void check_time(Picoseconds run, Picoseconds part, std::int64_t more) {
   if (Int128{run} + Int128{part} * more > kTimeLimit)
     throw std::overflow_error("the step finishes later than 2^62 ps (53 days), the end of simulated time");
@@ -122,7 +122,7 @@ class TrainingRun {
     return result;
   }
 
-  /// What of the whole step tells when the run has its peak of memory.
+  /// Returns the part of the key that tells when the run has its peak of memory.
   [[nodiscard]] ContentHash peak_key(const ShortenedRun& shortened) const {
     const auto peak = place_of_peak(prepared_.outlined.workload.stage_memory, shortened);
     if (!peak) return {};

@@ -12,7 +12,7 @@ std::int64_t pages_for(const Inference& inference, std::int64_t tokens) {
   return (tokens + inference.page_tokens - 1) / inference.page_tokens;
 }
 
-/// Whether replicas of that kind get prompts alone.
+/// Returns true if replicas of that kind serve only prefill.
 bool has_prompts_alone(const ServingSetup& setup, std::size_t kind) {
   if (setup.prompt_replicas() == 0 || !setup.is_mixed()) return false;
   for (std::int64_t r = setup.prompt_replicas(); r < setup.replicas; ++r)
@@ -63,7 +63,8 @@ CacheRoom cache_room(const ServingSetup& setup, std::size_t kind, const std::vec
   std::int64_t most_tokens = 0;
   for (const RequestSpec& request : requests) {
     const std::int64_t reused = reused_tokens(inference, request.prompt_tokens);
-    const std::int64_t outputs = prompts_alone ? 0 : request.output_tokens - 1;  // nobody reads the last
+    const std::int64_t outputs =
+        prompts_alone ? 0 : request.output_tokens - 1;  // the last token is not read back
     const std::int64_t tokens = request.prompt_tokens + outputs;
     room.lasting_pages = std::max(room.lasting_pages, reused / inference.page_tokens);
     const std::int64_t own = pages_for(inference, tokens) - reused / inference.page_tokens;

@@ -1,6 +1,5 @@
-// What an iteration of a serving replica is made of, and what it takes: the border between the requests (this
-// room), which decide what is in an iteration, and the model (workloads/inference/, sim/run/), which says
-// what that takes.
+// Describes an iteration of a serving replica and its time. It is the border between requests (this room),
+// which decide the batch, and the model (workloads/inference/, sim/run/), which gives the batch its time.
 #pragma once
 
 #include <array>
@@ -13,7 +12,7 @@
 
 namespace orrery {
 
-/// What a stage is busy for with a batch, by what it does.
+/// Holds the time that a stage spends on a batch, by activity.
 struct StageWork {
   Picoseconds products_ps = 0;   ///< products of matrices: weights are read for them
   Picoseconds attention_ps = 0;  ///< keys and values are read for it
@@ -28,8 +27,7 @@ struct StageWork {
   }
 };
 
-/// Times of the iterations of replicas that are alike. Deterministic; asked many times, so what it computes
-/// it keeps.
+/// Returns the times of iterations of identical replicas. Deterministic; called often, so results are cached.
 class IterationCost {
  public:
   virtual ~IterationCost() = default;
@@ -39,16 +37,16 @@ class IterationCost {
   [[nodiscard]] Picoseconds stage_ps(std::uint32_t stage, const IterationBatch& batch) {
     return stage_work(stage, batch).total_ps();
   }
-  /// From the end of a stage to the beginning of the next one.
+  /// Returns the time from the end of a stage to the beginning of the next one.
   [[nodiscard]] virtual Picoseconds handover_ps(std::uint32_t stage, const IterationBatch& batch) = 0;
   /// The host between two iterations: choosing tokens and requests.
   [[nodiscard]] virtual Picoseconds between_ps(const IterationBatch& batch) = 0;
-  /// Keys and values of so many tokens from one replica to another, of whatever kind.
+  /// Returns the time to transfer the KV cache of `tokens` tokens from one replica to another, of any kind.
   [[nodiscard]] virtual Picoseconds transfer_ps(std::uint32_t from, std::uint32_t to,
                                                 std::int64_t tokens) = 0;
 };
 
-/// What a replica keeps, per GPU of its fullest stage.
+/// Holds the memory of a replica, per GPU of its fullest stage.
 struct ServingMemory {
   Bytes weights = 0;
   Bytes workspace = 0;          ///< activations of the largest iteration

@@ -1,5 +1,5 @@
-// How much of the caches is held over time: exact sums, and means over intervals that get longer as time goes
-// on, so that a run of any length has a few hundred of them.
+// Records KV cache usage over time: exact sums, and means over intervals that grow as the run goes on, so
+// that a run of any length has a few hundred of them.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace orrery {
 
 class KvCacheUsage {
  public:
-  /// So many pages are held from `now` on; times do not fall.
+  /// Sets the number of pages in use from `now` on; times do not fall.
   void set(Picoseconds now, std::int64_t pages);
 
   /// Page-picoseconds up to the last change.

@@ -46,11 +46,11 @@ void measure_requests(const FinishedRun& run, Serving& serving) {
   serving.inter_token_latency_s = run.gaps.distribution();
 }
 
-/// Whether a number of requests, `mean` of them on average, grows to which `came` were added while `growth`
-/// more came than ended. One that keeps its level is a Poisson count at its begin and its end, and so
-/// `growth` stays below three standard deviations of their difference (below one of `came`, since overload
-/// fills the service), or is a share of `came` that nobody minds. One that grows by more than chance explains
-/// does so beyond three standard deviations of `came`. Between them so few cannot tell.
+/// Decides if a number of requests, `mean` on average, grows, given that `came` were added and `growth` more
+/// came than ended. A stable number is a Poisson count at its begin and at its end, so `growth` stays below
+/// three standard deviations of their difference (below one of `came`, since overload fills the service), or
+/// is a negligible share of `came`. A number that grows by more than chance does so beyond three standard
+/// deviations of `came`. Between these limits there are too few requests to tell, and nullopt is returned.
 std::optional<bool> grows(double growth, double came, double mean) {
   constexpr double kNegligible = 0.02;
   const double level = std::max(kNegligible * came, std::min(3 * std::sqrt(2 * mean), std::sqrt(came)));
@@ -110,7 +110,7 @@ void measure_replicas(const FinishedRun& run, Serving& serving) {
   serving.cache_use = run.meter.use(pages, run.duration_ps);
 }
 
-/// Means over so many values; 0 where there are none.
+/// Computes the mean of the added values; 0 if there are none.
 class Mean {
  public:
   void add(double value) {

@@ -1,4 +1,4 @@
-// The figures of a run that is over.
+// Computes the figures of a finished run.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct FinishedRun {
 
 [[nodiscard]] Serving measure(const FinishedRun& run);
 
-/// By nearest rank; all 0 where there are no values.
+/// Returns the distribution by nearest rank; all 0 if there are no values.
 [[nodiscard]] Distribution distribution_of(std::vector<double> values);
 
 }  // namespace orrery

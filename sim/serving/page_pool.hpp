@@ -1,4 +1,4 @@
-// The pages of a replica's cache, counted: requests need so many, never certain ones.
+// Counts the KV blocks of a replica. Blocks are interchangeable, so only their number is tracked.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ class PagePool {
   }
   void give_back(std::int64_t pages) { used_ -= pages; }
 
-  /// What a request holds with so many pages of keys and values.
+  /// Returns the pages that a request holds with `pages` pages of KV cache.
   [[nodiscard]] std::int64_t with_state(std::int64_t pages) const { return pages + state_; }
   [[nodiscard]] std::int64_t pages() const { return pages_; }
   [[nodiscard]] std::int64_t used() const { return used_; }

@@ -1,4 +1,4 @@
-// Random numbers for requests, the same to the bit everywhere: integers, comparisons and IEEE's basic
+// Draws random numbers for requests, the same to the bit everywhere: integers, comparisons and IEEE's basic
 // operations alone, none of which a library may round in its own way.
 #pragma once
 
@@ -19,7 +19,7 @@ class RandomStream {
   double uniform();      ///< from 0, below 1
   double exponential();  ///< of mean 1
   double normal();       ///< of mean 0 and deviation 1
-  /// From `least` to `most`, each as likely but for 2^-64 of their number.
+  /// Returns an integer from `least` to `most`, each equally likely but for 2^-64 of their number.
   std::int64_t integer(std::int64_t least, std::int64_t most);
 
  private:

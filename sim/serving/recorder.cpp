@@ -24,7 +24,7 @@ void ServingRecorder::iteration(std::uint32_t replica, const IterationBatch& bat
   record_->spans.insert(record_->spans.end(), spans.begin(), spans.end());
 }
 
-/// What happens at one time is one state.
+/// Records one state for each time; a later state of the same time replaces the earlier one.
 void ServingRecorder::state(const ReplicaState& state) {
   if (is_full()) return;
   if (last_.size() <= state.replica) last_.resize(state.replica + 1);

@@ -1,4 +1,4 @@
-// Keeps what happens while requests are served, up to a number of iterations and states.
+// Records the events of a serving run, up to a number of iterations and states.
 #pragma once
 
 #include <vector>
@@ -14,15 +14,15 @@ class ServingRecorder {
   /// @param record  to fill; null: nothing may be recorded
   ServingRecorder(ServingRecord* record, std::uint32_t stages);
 
-  /// What is recorded from now on happens then.
+  /// Sets the time of everything that is recorded from now on.
   void set_time(Picoseconds now) { now_ = now; }
   /// @param spans  of its stages
   void iteration(std::uint32_t replica, const IterationBatch& batch, const std::vector<StageSpan>& spans,
                  Picoseconds end);
-  /// From now on.
+  /// Records the state of a replica from now on.
   void state(const ReplicaState& state);
   void preempted(std::uint32_t request);
-  /// When the run is over.
+  /// Adds the requests when the run is over.
   void add_requests(const std::vector<ServedRequest>& requests);
 
  private:

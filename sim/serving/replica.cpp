@@ -19,7 +19,8 @@ Replica::Replica(const ServingRules& rules, const ReplicaShape& shape, Iteration
   in_scheduler_.resize(schedulers_.size());
 }
 
-/// Lanes may take fewer than the replica: what they decode has to fit into an iteration.
+/// Schedulers may take fewer requests than the replica, because their running batch has to fit into an
+/// iteration.
 bool Replica::has_free_slot() const {
   const std::uint32_t scheduler = emptiest_scheduler();
   return schedulers_[scheduler].limit() == 0 || in_scheduler_[scheduler] < schedulers_[scheduler].limit();

@@ -1,5 +1,5 @@
-// One copy of the model that serves: its stages, its cache, and its requests in as many schedulers as there
-// are stages, so that each stage has an iteration to work on.
+// Simulates one copy of the model that serves: its stages, its KV cache, and its requests in as many
+// schedulers as there are stages, so that each stage has an iteration to work on.
 #pragma once
 
 #include <cstdint>
@@ -43,20 +43,21 @@ class Replica {
   /// Requests that are its own now, until they have ended or are handed over.
   [[nodiscard]] std::int64_t assigned() const { return assigned_; }
   [[nodiscard]] bool has_free_slot() const;
-  /// Whether requests wait to be computed.
+  /// Returns true if requests wait to be computed.
   [[nodiscard]] bool is_waiting() const;
-  /// How many of them.
+  /// Returns the number of requests that wait.
   [[nodiscard]] std::int64_t waiting() const;
 
   void enqueue(std::uint32_t request);
   /// Takes the pages for a request's prompt, which is on its way here; whether there are enough.
   bool expect(std::uint32_t request);
-  /// Its keys and values are there.
+  /// Called when the request's KV cache has arrived.
   void join(std::uint32_t request);
   /// The keys and values of a request that was handed over are no longer needed.
   void release(std::uint32_t request);
 
-  /// When the next iteration can begin, `now` at the earliest; nothing where all schedulers are in flight.
+  /// Returns when the next iteration can begin, `now` at the earliest; nullopt if all schedulers are in
+  /// flight.
   [[nodiscard]] std::optional<Picoseconds> next_start(Picoseconds now) const;
   /// @param complete  no more requests will come
   std::optional<BegunIteration> begin(Picoseconds now, bool complete);
@@ -65,12 +66,12 @@ class Replica {
   [[nodiscard]] const PagePool& pages() const { return pages_; }
   [[nodiscard]] const ReplicaCounts& counts() const { return counts_; }
   [[nodiscard]] SchedulerCounts scheduler_counts() const;
-  /// All parts, of a run that took so long.
+  /// Returns the times of all parts in a run of that duration.
   [[nodiscard]] ServingTimes times(Picoseconds duration) const;
   [[nodiscard]] ServingWork work(Picoseconds duration) const;
 
  private:
-  /// What a request of so many tokens holds of the cache, its state among it.
+  /// Returns the pages that a request of `tokens` tokens holds, its state among them.
   [[nodiscard]] std::int64_t pages_of(const ServedRequest& request, std::int64_t tokens) const {
     return pages_.with_state(rules_.own_pages(request, tokens));
   }

@@ -19,7 +19,7 @@ class LengthSource {
       : lengths_(lengths), draws_(seed, stream) {
     if (lengths.kind != LengthKind::log_normal) return;
     const double variation = lengths.deviation / static_cast<double>(lengths.mean);
-    // Of the logarithm. That of 1 may come out a rounding error below 0.
+    // Computes the variance of the logarithm. The logarithm of 1 may come out a rounding error below 0.
     const double variance = std::max(0.0, portable_log(1 + variation * variation));
     scale_ = std::sqrt(variance);
     shift_ = -variance / 2;

@@ -1,4 +1,4 @@
-// The requests that an experiment serves: those of its trace, or drawn by its seed.
+// Makes the requests that an experiment serves: those of its trace, or random ones by its seed.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ struct MadeRequests {
   std::int64_t cut = 0;  ///< whose lengths were drawn longer than the context leaves
 };
 
-/// `count` requests in order of their arrival, the first one at 0; a trace has its own number. Where new
+/// Makes `count` requests in order of their arrival, the first one at 0; a trace has its own number. If new
 /// requests come as old ones end, all arrivals are 0.
-/// @param context  most tokens of a request, at least 2: prompts are cut to what the least output leaves of
-///   it, outputs to what their prompt does
+/// @param context  most tokens of a request, at least 2: prompts are cut so that the least output fits beside
+///   them, outputs so that they fit beside their prompt
 [[nodiscard]] MadeRequests make_requests(const Inference& inference, std::int64_t context, std::int64_t count,
                                          std::uint64_t seed);
 

@@ -1,4 +1,4 @@
-// The requests of a batch that make tokens, one pass after the other. Without speculation a pass costs no
+// Holds the requests of a batch that decode, one pass after the other. Without speculation a pass costs no
 // work per request: all of them grow by a token, so sums do.
 #pragma once
 
@@ -31,11 +31,11 @@ class RunningBatch {
   [[nodiscard]] std::int64_t tokens_per_row() const { return 1 + drafts_; }
   /// Tokens that a pass reads, its own among them.
   [[nodiscard]] std::int64_t context() const { return cached_ + rows() * tokens_per_row(); }
-  /// Pages that requests need for the next pass beside those that they have.
+  /// Returns the pages that requests need for the next pass beside those they have.
   [[nodiscard]] std::int64_t new_pages() const;
 
-  /// A pass: each request gets its next tokens. Appends those that have made all of theirs. Before it,
-  /// their new pages were taken.
+  /// Runs a pass: each request gets its next tokens. Appends the requests that are complete. Their new pages
+  /// must have been taken before.
   void step(std::vector<RunningSequence>& ended);
   /// The request that joined last, which leaves.
   RunningSequence remove_youngest();
@@ -58,7 +58,7 @@ class RunningBatch {
   std::int64_t drafts_;
   bool keeps_rows_;
   std::uint64_t seed_;
-  std::vector<double> taken_;             ///< probability that so many proposed tokens and more are taken
+  std::vector<double> taken_;  ///< probability that at least this many proposed tokens are accepted
   std::vector<RunningSequence> members_;  ///< in the order in which they joined, behind by `behind_` passes
   std::int64_t behind_ = 0;
   std::int64_t passes_ = 0;

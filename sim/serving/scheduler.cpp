@@ -56,7 +56,7 @@ void Scheduler::schedule_static(Picoseconds now, bool complete) {
   add_prefill(rules_.token_budget, now);
 }
 
-/// Prompts come first, and while they are computed nobody decodes.
+/// Schedules prefill first; decode pauses meanwhile.
 void Scheduler::schedule_whole_prompts(Picoseconds now) {
   std::int64_t tokens = 0;
   while (!waiting_.empty()) {
@@ -68,7 +68,7 @@ void Scheduler::schedule_whole_prompts(Picoseconds now) {
   if (reserve_blocks()) add_decode();
 }
 
-/// Requests that decode come first, prompts get what is left of the budget (Agrawal et al. 2024, section 4).
+/// Schedules decode first; prefill gets the rest of the budget (Agrawal et al. 2024, section 4).
 void Scheduler::schedule_chunked_prefill(Picoseconds now) {
   if (reserve_blocks()) add_decode();
   std::int64_t budget = rules_.token_budget - batch_.decode_tokens;
@@ -100,8 +100,8 @@ void Scheduler::add_decode() {
   batch_.results += batch_.decode_tokens;
 }
 
-/// Of the prompts in the batch, in order, as many tokens as the budget allows, of the first one at least
-/// one where nothing else is in the iteration.
+/// Adds prefill tokens of the batch's prompts in order, as the budget allows. The first prompt adds at least
+/// one token if the iteration is otherwise empty.
 void Scheduler::add_prefill(std::int64_t budget, Picoseconds now) {
   const bool in_pieces = rules_.inference.chunked_prefill;
   for (Prompt& prompt : prompts_) {

@@ -1,5 +1,5 @@
-// A share of a replica's requests that has one iteration in flight at a time: a replica has as many
-// schedulers as pipeline stages. Decides what goes into an iteration, the way vLLM's scheduler does.
+// Schedules a share of a replica's requests with one iteration in flight at a time: a replica has as many
+// schedulers as pipeline stages. Decides the contents of an iteration as vLLM's scheduler does.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@
 
 namespace orrery {
 
-/// What a replica does for requests.
+/// Says which phases of requests a replica computes.
 enum class ReplicaRole : std::uint8_t {
   both,
   prefill,  ///< hands them over with their first token
   decode,   ///< gets them there; prompts are only computed again
 };
 
-/// What all schedulers of a run have in common. Refers to all.
+/// Holds the settings that all schedulers of a run share. It only refers to them.
 struct ServingRules {
   const Inference& inference;
   std::vector<ServedRequest>& requests;
@@ -35,11 +35,11 @@ struct ServingRules {
   [[nodiscard]] std::int64_t pages(std::int64_t tokens) const {
     return (tokens + inference.page_tokens - 1) / inference.page_tokens;
   }
-  /// Pages of its own for so many tokens of a request, without those of the beginning that all have.
+  /// Returns the pages that a request needs for `tokens` tokens, without those of the shared prefix.
   [[nodiscard]] std::int64_t own_pages(const ServedRequest& request, std::int64_t tokens) const;
 };
 
-/// What an iteration brought to an end.
+/// Lists the requests that an iteration ended or prefilled, and counts the slots that it freed.
 struct IterationOutcome {
   std::vector<std::uint32_t> ended;
   std::vector<std::uint32_t> prefilled;  ///< to be handed over; their pages are still held
@@ -102,11 +102,11 @@ class Scheduler {
   }
   [[nodiscard]] bool has_free_slot() const { return limit_ == 0 || in_batch() < limit_; }
   [[nodiscard]] ServedRequest& request(std::uint32_t number) const { return rules_.requests[number]; }
-  /// What a request of so many tokens holds of the cache, its state among it.
+  /// Returns the pages that a request of `tokens` tokens holds, its state among them.
   [[nodiscard]] std::int64_t pages_of(const ServedRequest& request, std::int64_t tokens) const {
     return pages_.with_state(rules_.own_pages(request, tokens));
   }
-  /// Whether a request has the pages for all it will ever need from its beginning on.
+  /// Returns true if a request reserves all the pages it will ever need when it begins.
   [[nodiscard]] bool reserves() const {
     return rules_.inference.guaranteed_no_evict && role_ != ReplicaRole::prefill;
   }
@@ -120,7 +120,7 @@ class Scheduler {
   std::vector<std::uint32_t> joining_;
   std::deque<Prompt> prompts_;  ///< in the order in which they were admitted
   RunningBatch decode_;
-  Picoseconds last_pass_ps_ = 0;  ///< the latest tokens of those that decode were there, but for the youngest
+  Picoseconds last_pass_ps_ = 0;  ///< time of the latest decoded tokens, except for the youngest request
   std::vector<Picoseconds> first_pass_after_;  ///< ones, whose next pass is their first: theirs
   IterationBatch batch_;
   std::vector<RunningSequence> ended_;

@@ -38,7 +38,7 @@ struct ServingEvent {
   }
 };
 
-/// A replica, and what the loop knows of it.
+/// Holds a replica with its state in the event loop.
 struct ReplicaServer {
   Replica replica;
   bool begins = false;                   ///< an event to begin an iteration is on its way
@@ -194,7 +194,7 @@ class ServingLoop {
 
   [[nodiscard]] bool is_complete() const { return entered_ == requests_.size(); }
 
-  /// Requests that a replica has and those that are to come to it, for the order of its role.
+  /// Counts the requests of a replica and those in transfer to it, to order replicas by load.
   void count_load(std::uint32_t number) {
     const ReplicaServer& server = servers_[number];
     const bool prompts = number < prompt_servers_;
@@ -263,8 +263,7 @@ class ServingLoop {
     expect_next(to);
   }
 
-  /// Begins to transfer what the replica is to get and has pages for, in order. Requests that lost their
-  /// pages there come before.
+  /// Begins KV transfers to the replica for which it has pages, in order. Its preempted requests come first.
   void expect_next(std::uint32_t number) {
     ReplicaServer& server = servers_[number];
     while (!server.expected.empty() && !server.replica.is_waiting()) {
@@ -308,7 +307,7 @@ class ServingLoop {
     if (pages != 0) meter_.set(now_, used_ += pages);
   }
 
-  /// What a replica holds now, where that is recorded.
+  /// Records the state of a replica if a recorder is set.
   void note(std::uint32_t number) {
     if (rules_.recorder == nullptr) return;
     const ReplicaServer& server = servers_[number];
@@ -321,7 +320,7 @@ class ServingLoop {
   const ServingSetup& setup_;
   const ServingLoad& load_;
   std::vector<ServedRequest>& requests_;
-  IterationCost& cost_;  ///< of what travels between replicas
+  IterationCost& cost_;  ///< of transfers between replicas
   const ServingObserver& observer_;
   TokenGaps gaps_;
   ServingRules rules_;

@@ -49,14 +49,14 @@ struct ServedRun {
   std::string obstacle;  ///< why nothing can be served, a sentence; else empty
   Serving serving;
   std::vector<ServedRequest> requests;  ///< in the order of their arrival
-  std::int64_t pages_left = 0;          ///< that are held at the end, without those that always are
+  std::int64_t pages_left = 0;          ///< pages held at the end, beyond those that always are
   Int128 token_gaps_ps = 0;             ///< between the deliveries of all requests
   Int128 in_system_ps = 0;              ///< requests that have arrived and not ended, over time
 };
 
-/// What is told of a run beside its figures.
+/// Receives the events of a run beside its figures.
 struct ServingObserver {
-  ServingRecord* record = nullptr;  ///< of what happens when; null: nothing is kept of it
+  ServingRecord* record = nullptr;  ///< records events; null: nothing is recorded
   std::function<void(std::size_t ended, std::size_t requests)> progress{};  ///< as requests end; may be empty
 };
 
@@ -66,17 +66,17 @@ struct ServingObserver {
 [[nodiscard]] ServedRun serve(const ServingSetup& setup, std::span<IterationCost* const> costs,
                               const ServingObserver& observer = {});
 
-/// The same on replicas that are alike.
+/// Serves requests on identical replicas.
 [[nodiscard]] inline ServedRun serve(const ServingSetup& setup, IterationCost& cost,
                                      const ServingObserver& observer = {}) {
   IterationCost* const one = &cost;
   return serve(setup, {&one, 1}, observer);
 }
 
-/// Why nothing can be served, without serving anything; else empty.
+/// Returns why nothing can be served, without serving anything; "" if all can.
 [[nodiscard]] std::string serving_obstacle_of_memory(const ServingSetup& setup);
 
-/// Pages of a replica's cache, and what hinders it from holding any request.
+/// Describes the pages of a replica's KV cache, and the obstacle that keeps it from holding some request.
 struct CacheRoom {
   std::int64_t pages = 0;
   std::int64_t lasting_pages = 0;  ///< of the beginning that prompts have in common
@@ -84,7 +84,8 @@ struct CacheRoom {
   std::string obstacle;
 };
 
-/// Whether the memory of a kind of replica holds all that each of the requests needs alone there.
+/// Returns the KV cache of a kind of replica, with an obstacle if its memory does not hold each of the
+/// requests alone.
 [[nodiscard]] CacheRoom cache_room(const ServingSetup& setup, std::size_t kind,
                                    const std::vector<RequestSpec>& requests);
 

@@ -1,4 +1,4 @@
-// What is known of a request while it is served, and afterwards.
+// Holds the state of a request while it is served, and afterwards.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,10 @@ struct ServedRequest {
   Picoseconds end_ps = kNotYet;  ///< its last token is there
 
   [[nodiscard]] std::int64_t left() const { return spec.output_tokens - made; }
-  /// Tokens that a pass over all of it caches: the prompt, and what was made before it lost its pages.
+  /// Returns the tokens that a complete prefill caches: the prompt, and the tokens generated before it lost
+  /// its pages.
   [[nodiscard]] std::int64_t to_cache() const { return spec.prompt_tokens + made; }
-  /// The most it ever caches: its last token is read by nobody.
+  /// Returns the most tokens it ever caches: its last token is not read back.
   [[nodiscard]] std::int64_t most_cached() const { return spec.prompt_tokens + spec.output_tokens - 1; }
 };
 

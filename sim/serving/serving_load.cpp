@@ -61,7 +61,7 @@ std::int64_t count_of(const Inference& inference, std::int64_t in_flight, std::i
 ServingLoad load_of(const ServingSetup& setup) {
   const Inference& inference = setup.inference;
 
-  // The room is known before the requests are, but for what they need of it.
+  // The room is known before the requests are, except for their needs.
   ServingLoad load;
   for (std::size_t kind = 0; kind < setup.kinds(); ++kind)
     load.kinds.push_back({max_num_seqs(inference, cache_room(setup, kind, {})), {}});

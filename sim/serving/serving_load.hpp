@@ -1,4 +1,5 @@
-// What an experiment serves: its requests, as many as it says or as tell something, and the room for them.
+// Prepares the load of a serving experiment: its requests, as many as given or as are needed for statistics,
+// and the KV cache for them.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 namespace orrery {
 
 struct ServingLoad {
-  /// Of a kind of replica.
+  /// Holds the limits of a kind of replica.
   struct Kind {
     std::int64_t limit = 0;  ///< requests in flight on it; 0: there is no such number
     CacheRoom room;
@@ -20,7 +21,7 @@ struct ServingLoad {
   std::vector<RequestSpec> requests;
   std::int64_t cut = 0;  ///< of them, as MadeRequests says
 
-  /// Why a replica cannot serve; else empty.
+  /// Returns why a replica cannot serve; "" if it can.
   [[nodiscard]] std::string obstacle() const;
 };
 

@@ -1,4 +1,4 @@
-// The pipeline stages of a replica: servers in a row, through which iterations go in order.
+// Simulates the pipeline stages of a replica: servers in a row, through which iterations go in order.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class ServingPipeline {
   ServingPipeline(IterationCost& cost, const Speculation& speculation);
 
   [[nodiscard]] std::uint32_t stages() const { return static_cast<std::uint32_t>(free_at_.size()); }
-  /// When the first stage can begin another iteration.
+  /// Returns when the first stage can begin another iteration.
   [[nodiscard]] Picoseconds free_at() const { return free_at_.front(); }
   /// An iteration that begins then, not before free_at().
   /// @return when its tokens are chosen, and the next iteration of its requests may begin
@@ -25,9 +25,9 @@ class ServingPipeline {
 
   /// busy_ps() and host_ps so far, over all stages.
   [[nodiscard]] const ServingTimes& times() const { return times_; }
-  /// The same by what GPUs do, with the messages between stages that they waited for.
+  /// Returns the time of stages by GPU activity, with the messages between stages that they waited for.
   [[nodiscard]] const ServingWork& work() const { return work_; }
-  /// When the stages worked on the iteration that began last.
+  /// Returns the times at which the stages worked on the iteration that began last.
   [[nodiscard]] const std::vector<StageSpan>& spans() const { return spans_; }
 
  private:

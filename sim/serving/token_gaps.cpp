@@ -7,8 +7,8 @@
 namespace orrery {
 namespace {
 
-/// Of the bin of a gap: the gap itself up to 2047, and above that its eleven leading bits behind the number
-/// of the others.
+/// Returns the bin of a gap: the gap itself up to 2047, and above that its eleven leading bits behind the
+/// number of the others.
 std::size_t bin_of(Picoseconds gap) {
   constexpr int kLeading = 11;
   const auto bits = static_cast<std::uint64_t>(gap);

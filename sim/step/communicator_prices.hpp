@@ -1,4 +1,4 @@
-// What messages cost in the communicators of an experiment. Steps, bounds and serving set prices up here, and
+// Prices messages in the communicators of an experiment. Steps, bounds and serving set prices up here, and
 // a memo keeps them: plans with the same communicators share them.
 #pragma once
 

@@ -98,7 +98,7 @@ void Contention::list_footprints(const Channel& channel, ContentTable& numbers) 
   }
 }
 
-/// `what`: the first call, then the prices of it and those after it.
+/// `what` lists the first call, then the prices of it and of the following calls.
 std::uint32_t Contention::find_bundle(std::span<const std::uint32_t> what, ContentTable& numbers) {
   ContentHash key;
   for (const std::uint32_t word : what) key.append(word);

@@ -1,5 +1,5 @@
-// Which links a run overloads: on which transfers that are in flight at the same time ask for more than
-// the link carries. As long as no such link is left out of the run, the others cannot change it, since a
+// Finds the links that a run overloads: on which transfers that are in flight at the same time ask for more
+// than the link carries. As long as no such link is left out of the run, the others cannot change it, since a
 // link that is not overloaded slows no one down (sim/network/flow_network.hpp).
 #pragma once
 
@@ -30,19 +30,19 @@ class Contention {
 
   /// The links that could be overloaded if everything came together, in ascending order.
   [[nodiscard]] const std::vector<LinkId>& possible() const { return possible_; }
-  /// Of those, NICs that messages between stages cross, which go both ways at once in the steady part of most
-  /// schedules: a guess at what will be overloaded.
+  /// Returns those of possible() that are NICs crossed by messages between stages. They carry both directions
+  /// at once in the steady part of most schedules, so they are likely to be overloaded.
   [[nodiscard]] std::vector<LinkId> between_stages() const;
-  /// All possible ones but those that fused passes use, which have no transfers that could share them.
+  /// Returns all possible links except those of fused passes, which have no transfers that could share them.
   [[nodiscard]] std::vector<LinkId> possible_beside_passes() const;
   void erase_those_of_passes(std::vector<LinkId>& links) const;
-  /// Whether fused passes use one of these links, or links of which that is not told. All the time from their
-  /// begin to their end they are taken to ask for the most that one of their messages does.
+  /// Returns true if fused passes use one of these links, or links that are not known. A pass is assumed to
+  /// ask, from its begin to its end, for the highest rate of any of its messages.
   [[nodiscard]] bool slow_passes(const std::vector<LinkId>& links) const;
 
  private:
-  /// Calls that cross the same links, at certain prices: one after the other, gathers beside the rest. Of a
-  /// channel with fused passes all calls.
+  /// Groups calls that cross the same links, at certain prices: one after the other, gathers beside the rest.
+  /// For a channel with fused passes it has all calls.
   struct Bundle {
     std::vector<std::uint32_t> calls;
     std::vector<std::int64_t> peak;     ///< per link: bytes/s that one of them asks for at most, of the rest
@@ -50,7 +50,7 @@ class Contention {
     std::vector<std::uint64_t> load;    ///< per link: hash of calls, legs, rates and weights
     bool has_passes = false;
   };
-  /// A group does what a bundle says on its links.
+  /// Says that a group loads its links as a bundle describes.
   struct LinkLoad {
     std::uint32_t group = 0;
     std::uint32_t bundle = 0;

@@ -1,5 +1,5 @@
-// Whether the transfers of a finished run ask for more of a link than it carries, and the spans of fused
-// passes.
+// Checks if the transfers of a finished run ask for more of a link than it carries, and finds the spans of
+// fused passes.
 #pragma once
 
 #include <cstddef>
@@ -17,19 +17,20 @@
 
 namespace orrery {
 
-/// Of a leg with this weight on a link, in units of FlowNetwork: bytes/s * kWeightOne.
+/// Returns the demand of a leg with this weight on a link, in units of FlowNetwork: bytes/s * kWeightOne.
 [[nodiscard]] inline Int128 demand_of(const Leg& leg, std::uint64_t weight) {
   return static_cast<Int128>(leg.rate) * static_cast<Int128>(weight);
 }
 
-/// One look at a finished run.
+/// Inspects a finished run once.
 class LinkInspection {
  public:
   /// Keeps references.
   LinkInspection(const Workload& workload, const Channels& channels, const PriceList& prices,
                  const ExpandedGraph& expanded, const Timeline& timeline);
 
-  /// What a call of the groups of a class that it costs the same puts on the link at hand.
+  /// Holds the load of one call on the inspected link, for the groups of a class, for which it costs the
+  /// same.
   struct Load {
     std::uint32_t group_class = 0;
     std::uint32_t call = 0;
@@ -65,11 +66,11 @@ class LinkInspection {
 
   void add_changes(const Load& load, Picoseconds before, Picoseconds after, Int128 demand);
 
-  /// Passes, and what their group does before and after their bodies, while any of them runs: the messages of
-  /// a group follow each other.
+  /// Adds passes, and the messages of their group before and after their bodies, while any of them runs: the
+  /// messages of a group follow each other.
   void add_spans(const Load& load);
 
-  /// Visits (operation, task) of what the group of a load does.
+  /// Visits (operation, task) for each transfer of the load's group.
   template <class Visit>
   void for_each_task(const Load& load, Visit visit);
 
@@ -78,7 +79,7 @@ class LinkInspection {
   const PriceList& prices_;
   const ExpandedGraph& expanded_;
   const Timeline& timeline_;
-  std::vector<std::vector<std::uint32_t>> operations_;  ///< [program * slots + slot]: what communicates there
+  std::vector<std::vector<std::uint32_t>> operations_;  ///< [program * slots + slot]: communication there
   std::vector<Change> changes_;                         ///< on the link at hand
   std::vector<std::size_t> runs_;                       ///< where each run of them in order of time begins
   std::vector<Change> merged_;

@@ -1,5 +1,5 @@
-// What runs have in common, by the content it was made from: one table for all kinds of values and all
-// threads. Values are immutable, so whoever holds one may go on using it when the memo has dropped it.
+// Shares results between runs, by the content they were made from: one table for all kinds of values and all
+// threads. Values are immutable, so a holder may use one after the memo has dropped it.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace orrery {
 
-/// What a value is; keys of different kinds never meet.
+/// Names the kind of a value; keys of different kinds never collide.
 enum class MemoKind : std::uint8_t {
   machine,
   communicators,
@@ -41,8 +41,8 @@ class Memo {
   static constexpr std::size_t kUsualBytes = 1'000'000'000;
   explicit Memo(std::size_t most_bytes = kUsualBytes) : most_bytes_(most_bytes) {}
 
-  /// The value of that content; where there is none, what `make` returns, which is kept.
-  /// @tparam Value  with bytes(), about what it takes
+  /// Returns the cached value of that content, or else the result of `make`, which is then cached.
+  /// @tparam Value  with bytes(), its approximate size
   template <class Value, class Make>
   std::shared_ptr<const Value> get(MemoKind kind, ContentHash key, Make make) {
     if (auto known = find<Value>(kind, key)) return known;

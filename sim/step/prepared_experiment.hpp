@@ -24,7 +24,7 @@ struct PreparedExperiment {
   PreparedExperiment(Experiment resolved, Memo& memo);
 };
 
-/// The same experiment at Detail::layer: where passes cannot be taken for one operation each.
+/// Prepares the experiment at Detail::layer, where passes cannot be taken for one operation each.
 [[nodiscard]] PreparedExperiment in_layers(const PreparedExperiment& prepared, Memo& memo);
 
 }  // namespace orrery

@@ -28,7 +28,8 @@ std::uint64_t pair(std::uint64_t high, std::uint64_t low) { return high << 32 | 
 void append(const Program& program, Digest& digest) {
   digest.append(program.ops.size(), program.deps.size());
   for (const Op& op : program.ops) {
-    // Whether stages hand over tells what runs beside compute (sim/tasks/interference.hpp).
+    // The hash includes stage messages because they decide what runs beside compute
+    // (sim/tasks/interference.hpp).
     const std::uint64_t what =
         static_cast<std::uint64_t>(op.kind) | static_cast<std::uint64_t>(op.part == Part::stage) << 7 |
         static_cast<std::uint64_t>(op.phase) << 8 | static_cast<std::uint64_t>(op.stream) << 16;

@@ -1,4 +1,5 @@
-// What programs do, whatever it costs: equal signatures for programs whose tasks and streams are alike.
+// Hashes the structure of programs, whatever it costs: programs whose tasks and streams are alike have equal
+// signatures.
 #pragma once
 
 #include "orrery/content_hash.hpp"
@@ -6,8 +7,9 @@
 
 namespace orrery {
 
-/// Of all operations, their places in kernel sequences, messages and passes, and dependencies; names of
-/// layers, bytes of memory and what kernel sequences and messages hold are left out.
+/// Hashes the fields of all operations, their indices of kernel sequences, messages and passes, and their
+/// dependencies. Names of layers, bytes of memory and the contents of kernel sequences and messages are left
+/// out.
 [[nodiscard]] ContentHash hash_programs(const Workload& workload);
 
 }  // namespace orrery

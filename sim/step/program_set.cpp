@@ -36,8 +36,8 @@ std::int64_t few_micro_batches(const Plan& plan) {
   return std::min(plan.micro_batches(), shape.micro_batches);
 }
 
-/// One stage of each kind that programs are alike for; tells which stage is of which. `by_layer`: what a
-/// stage sends depends on which layers it has.
+/// Returns one stage of each kind with equal programs, and appends the kind of each stage to the key.
+/// `by_layer`: the messages of a stage depend on which layers it has.
 std::vector<Stage> kinds_of(std::span<const Stage> stages, bool by_layer, ContentHash& key) {
   std::vector<Stage> kinds;
   for (const Stage& stage : stages) {
@@ -53,7 +53,8 @@ bool same_content(const Workload& a, const Workload& b) {
   return a.kernel_sequences == b.kernel_sequences && a.messages == b.messages && a.passes == b.passes;
 }
 
-/// What tells programs of more micro-batches from those of few: how many there are, in which order.
+/// Appends the number and order of micro-batches, which distinguish programs with many micro-batches from
+/// those with few.
 void append_order(const Experiment& experiment, ContentHash& key) {
   const Plan& plan = experiment.plan;
   append_content(key, plan.pipeline_schedule);

@@ -104,7 +104,7 @@ CommunicatorLayout communicator_layout_of(const Experiment& experiment, Memo& me
   const DataParallelSync& sync = experiment.data_parallel_sync;
   if (!sync.gossips() || sync_method(sync.method).meets != Meets::in_step)
     return CommunicatorLayout(experiment, {});
-  Experiment replicas = experiment;  // without what the layout is not made from
+  Experiment replicas = experiment;  // without parts that the layout does not depend on
   replicas.name.clear();
   replicas.plan.micro_batch_size = replicas.plan.global_batch_size = 1;
   replicas.training = {};

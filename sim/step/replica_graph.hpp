@@ -1,4 +1,4 @@
-// The graph that the replicas of an experiment gossip on, where its workers sit.
+// Builds the graph that the replicas of an experiment gossip on, and places its workers.
 #pragma once
 
 #include "orrery/experiment.hpp"
@@ -12,10 +12,10 @@ namespace orrery {
 /// Empty where the method has no graph, or there is one worker.
 /// @throws InputError at /data_parallel_sync/... if there is no such graph.
 [[nodiscard]] GossipGraph replica_graph(const Experiment& experiment);
-/// The same between places: worker w of the result sits on replica (or node) w of `topology`.
+/// Returns the graph between placements: worker w of the result sits on replica (or node) w of `topology`.
 [[nodiscard]] GossipGraph placed_replica_graph(const Experiment& experiment, const Topology& topology);
 
-/// Who keeps replicas in step with whom; graphs that take long to build and colour are kept.
+/// Returns the communicators that synchronise replicas; graphs that take long to build and colour are cached.
 [[nodiscard]] CommunicatorLayout communicator_layout_of(const Experiment& experiment, Memo& memo);
 
 }  // namespace orrery

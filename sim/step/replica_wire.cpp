@@ -17,7 +17,8 @@ Precision of_gradients(const Experiment& experiment) {
 
 std::string_view name_of(Precision precision) { return kPrecisionNames[static_cast<std::size_t>(precision)]; }
 
-/// Of models that are not compressed, which is nobody's default.
+/// Says that uncompressed models travel in another precision than gradients would, which no framework does by
+/// default; "" otherwise.
 std::string other_width(const Experiment& experiment) {
   const Precision models = replica_wire(experiment).precision;
   const Precision gradients = of_gradients(experiment);

@@ -1,4 +1,4 @@
-// What replicas send each other to stay in step, and how wide it is.
+// Describes the messages that keep replicas in step, and the width of their values.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ struct ReplicaWire {
 };
 
 [[nodiscard]] ReplicaWire replica_wire(const Experiment& experiment);
-/// Whether it travels while other work goes on: gradients beside the backward pass, models by bucket, by
-/// layer or while the next step computes.
+/// Returns true if replicas communicate while other work goes on: gradients beside the backward pass, models
+/// by bucket, by layer or while the next step computes.
 [[nodiscard]] bool overlaps_replicas(const Experiment& experiment);
-/// In what a step differs from that of the same experiment with an all-reduce, beside the method: one
-/// sentence on widths and overlap; "" where in nothing, or where gradients travel.
+/// Describes the differences, beside the method, between a step and that of the same experiment with an
+/// all-reduce: one sentence on widths and overlap; "" if there are none, or if gradients travel.
 [[nodiscard]] std::string unlike_all_reduce(const Experiment& experiment);
 
 }  // namespace orrery

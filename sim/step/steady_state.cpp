@@ -15,7 +15,7 @@ struct PassOps {
   std::uint32_t end = 0;
   bool computes = false;
 };
-/// Those of one kind, in their order.
+/// Passes of one kind, in their order.
 using PassList = std::vector<PassOps>;
 
 /// Kinds of passes that are told apart, for each chunk: forward, backward, and the gradients of weights on
@@ -64,8 +64,7 @@ void list_passes(std::span<const Op> ops, std::size_t chunks, PassLists& lists) 
   }
 }
 
-/// The same where operations of passes of two kinds lie in turns: those of one kind still come one after the
-/// other.
+/// Lists passes if operations of two kinds of passes alternate; passes of one kind still follow each other.
 void list_passes_in_turns(std::span<const Op> ops, std::size_t chunks, PassLists& lists) {
   for (std::uint32_t i = 0; i < ops.size(); ++i) {
     const Op& op = ops[i];
@@ -81,16 +80,17 @@ void list_passes_in_turns(std::span<const Op> ops, std::size_t chunks, PassLists
 /// Directions that all micro-batches go through.
 std::size_t directions(BackwardSplit split) { return split == BackwardSplit::halves ? 3 : 2; }
 
-/// A host that waits for nobody may need less for a period than the GPU: it falls behind ever less.
+/// Returns true for operations of an asynchronous host. It may run ahead of the GPU, so its lag need not be
+/// periodic.
 bool runs_ahead(const Op& op) { return op.stream == Stream::host && op.dep_begin == op.dep_end; }
 
-/// Whether two operations ask for the same.
+/// Returns true if two operations do the same work on the same stream and communicator.
 bool alike(const Op& a, const Op& b) {
   return a.kind == b.kind && a.stream == b.stream && a.work == b.work && a.slot == b.slot;
 }
 
-/// Rounds of a pass of each kind, so many a period, and what is to be compared of them. A round ends with the
-/// pass of the kind that begins last; it is numbered by that of the program which is behind most.
+/// Finds rounds of passes of each kind, `period_` a period, and the ones to compare. A round ends with the
+/// pass of the kind that begins last; it is numbered by that pass in the program which is furthest behind.
 class PeriodFinder {
  public:
   PeriodFinder(const Workload& workload, const Plan& plan)
@@ -124,7 +124,7 @@ class PeriodFinder {
     if (complete_) count_ahead(lists);
   }
 
-  /// How many passes of each kind are done before the round of the first pass of the last kind.
+  /// Counts how many passes of each kind are done before the round of the first pass of the last kind.
   void count_ahead(const PassLists& lists) {
     const auto last =
         std::ranges::max_element(lists, {}, [](const PassList& list) { return list.front().first; });
@@ -139,8 +139,8 @@ class PeriodFinder {
     }
   }
 
-  /// Whether there are as many as are to be compared, and one before them, in all programs, and all passes
-  /// compute, so that there is something to compare in each.
+  /// Returns true if all programs have enough rounds to compare and one before them, and if all passes
+  /// compute, so that each can be compared.
   [[nodiscard]] bool enough() const { return complete_ && rounds_ >= alike_ + period_; }
 
   /// Operation that ends the round.
@@ -176,13 +176,13 @@ class PeriodFinder {
     return before == earlier_end;
   }
 
-  /// Whether an operation is of the pass that `first` is of.
+  /// Returns true if `op` belongs to the same pass as `first`.
   [[nodiscard]] static bool is_of(const Op& first, const Op& op) {
     return op.micro_batch >= 0 && of_one_pass(first, op);
   }
 
-  /// Whether all operations of a program lie equally far behind those a period earlier: passes take the same
-  /// turns.
+  /// Returns true if all operations of a program lie equally far behind those a period earlier, so that
+  /// passes alternate in the same order.
   bool keeps_turns(std::uint32_t distance) {
     if (distance_ == 0) distance_ = distance;
     return distance_ == distance;
@@ -266,14 +266,14 @@ class PeriodTaskLister {
   PeriodTasks result_;
 };
 
-/// How much later than the earlier one a task finishes.
+/// Returns how much later a task finishes than its counterpart a period earlier.
 Picoseconds shift_of(PeriodTasks::Pair pair, const std::vector<Picoseconds>& times) {
   return times[pair.task] - times[pair.earlier];
 }
 
-/// Whether what a step sends before its first pass, models that travel while it computes, came before
-/// the period on every rank. What is still on its way shares links with passes, and holds up the update,
-/// which it may not with more of them.
+/// Returns true if the messages that a step sends before its first pass (models that travel while it
+/// computes) arrived before the period on every rank. A message still in flight shares links with passes and
+/// delays the update, which it might not do if there were more passes.
 bool first_messages_came_before(const PeriodTasks& tasks, const Timeline& timeline) {
   Picoseconds came = 0;
   for (const std::uint32_t task : tasks.first_messages) came = std::max(came, timeline.finish_ps[task]);
@@ -281,8 +281,8 @@ bool first_messages_came_before(const PeriodTasks& tasks, const Timeline& timeli
                               [&](std::uint32_t task) { return timeline.finish_ps[task] < came; });
 }
 
-/// Whether a host that falls behind ever less released an operation after the period: it would not
-/// after some more of them.
+/// Returns true if an asynchronous host, whose lead over the GPU changes, released an operation after the
+/// period: after some more periods it would not.
 bool host_holds_up_later(const PeriodTasks& tasks, const RunView& run, Picoseconds shift) {
   const std::vector<Picoseconds>& start = run.timeline.start_ps;
   const std::vector<Picoseconds>& finish = run.timeline.finish_ps;
@@ -294,8 +294,8 @@ bool host_holds_up_later(const PeriodTasks& tasks, const RunView& run, Picosecon
          });
 }
 
-/// Whether the periods at the end of a run differ by that shift in time alone, so that more of them change
-/// nothing else.
+/// Returns true if the periods at the end of a run differ only by that shift in time, so that more of them
+/// change nothing else.
 bool differ_by(Picoseconds shift, const PeriodTasks& tasks, const RunView& run) {
   const Timeline& timeline = run.timeline;
   const auto shifted = [&](PeriodTasks::Pair pair) {
@@ -317,8 +317,8 @@ Periods find_periods(const Workload& workload, const Plan& plan) {
 std::vector<std::uint64_t> calls_in_period(const Workload& workload, const Periods& periods,
                                            const Channels& channels) {
   std::vector<std::uint64_t> calls(channels.calls.size(), 0);
-  // The end that counts a channel, a slot of a program. It may have others in the same program: those that
-  // send and receive on a ring.
+  // This is the end that counts a channel, a slot of a program. A channel may have other ends in the same
+  // program, such as send and receive on a ring.
   std::vector<std::size_t> counting(channels.channels.size(), kNone);
   for (std::size_t p = 0; p < workload.programs.size(); ++p) {
     for (std::uint32_t i = periods.one[p].first; i < periods.one[p].last; ++i) {

@@ -1,4 +1,4 @@
-// The periods of a schedule, in the programs of its stages and in a run of them.
+// Finds the periods of a schedule, in the programs of its stages and in a run of them.
 //
 // In the steady state of a schedule every period (one micro-batch of 1F1B, p of its interleaved form)
 // takes the latest times of all ranks forward by one and the same amount. Start times are maxima of
@@ -26,11 +26,11 @@ struct Periods {
     std::uint32_t program = 0;
     std::uint32_t now = 0;
     std::uint32_t before = 0;
-    bool host_ahead = false;  ///< of a host that waits for nobody
+    bool host_ahead = false;  ///< of an asynchronous host
   };
   std::vector<Repeat> repeats;  ///< those to compare; empty where there are too few periods or they differ
-  /// Per program, operations of one period: the earliest that ends with a pair of passes to compare, for
-  /// beside later ones messages can be in flight that belong to the end of the step.
+  /// Per program, operations of one period: the earliest that ends with a pair of passes to compare, because
+  /// messages that belong to the end of the step can be in flight beside later ones.
   std::vector<RunPart::Ops> one;
 
   [[nodiscard]] bool found() const { return !repeats.empty(); }
@@ -42,7 +42,7 @@ struct Periods {
 /// `plan` is that of the programs.
 [[nodiscard]] Periods find_periods(const Workload& workload, const Plan& plan);
 
-/// How often each of Channels::calls is made in a period that was found.
+/// Returns how often each of Channels::calls is made in a period that was found.
 [[nodiscard]] std::vector<std::uint64_t> calls_in_period(const Workload& workload, const Periods& periods,
                                                          const Channels& channels);
 
@@ -53,8 +53,9 @@ struct PeriodTasks {
     std::uint32_t earlier = 0;
   };
   std::vector<Pair> repeats;       ///< a period apart
-  std::vector<Pair> host_repeats;  ///< the same of hosts that wait for nobody
-  /// Those after the periods that wait for the host, and its latest before them if it waits for nobody.
+  std::vector<Pair> host_repeats;  ///< the same of asynchronous hosts
+  /// Tasks after the periods that wait for the host, each with the host's latest task before them if the host
+  /// waits for nothing.
   std::vector<Pair> releases;
   std::vector<std::uint32_t> before;          ///< per class: the last one before Periods::one
   std::uint32_t end = 0;                      ///< of the first class: the last one of it
@@ -66,12 +67,12 @@ struct PeriodTasks {
   }
 };
 
-/// Of periods that were found.
+/// Returns the tasks of periods that were found.
 [[nodiscard]] PeriodTasks period_tasks(const Workload& workload, const Periods& periods,
                                        const ExpandedGraph& expanded);
 
-/// What a run takes, and the period at its end, if those there differ by a shift in time alone, so that more
-/// of them change nothing else. It takes as long as the shift.
+/// Returns the totals of a run and of the period at its end, if the periods there differ only by a shift in
+/// time, so that more of them change nothing else. The period lasts as long as the shift.
 [[nodiscard]] std::optional<StepAndPeriod> measure_period(const RunView& run, const Periods& periods,
                                                           const PeriodTasks& tasks);
 

@@ -142,7 +142,7 @@ class StepSimulation {
     simulate_tasks(classes_of(unfolded(step_.workload, all_links())));
   }
 
-  /// Every rank, with fused passes: all links but those that they use are shared.
+  /// Simulates every rank, with fused passes: all links except those of the passes are shared.
   void simulate_every_pass() {
     Contention contention(step_.workload, *step_.channels, step_.prices, topology());
     const RankClasses classes =
@@ -157,9 +157,9 @@ class StepSimulation {
     return flows() ? share_all_links(*step_.channels, step_.prices, topology()) : SharedLinks{};
   }
 
-  /// One rank per class with the links that transfers overload: begins with those that are likely, and finds
-  /// the others in run after run, until there are none. Links that are never overloaded change nothing, but
-  /// would tell ranks apart. Takes all links that could be overloaded where most of them are, or where new
+  /// Simulates one rank per class with the links that transfers overload: begins with the likely ones, and
+  /// finds the others in run after run, until there are none. Links that are never overloaded change nothing,
+  /// but would distinguish ranks. Takes all links that could be overloaded if most of them are, or if new
   /// ones keep turning up.
   void simulate_with_links() {
     constexpr int kMostRuns = 6;

@@ -1,13 +1,13 @@
-// One step from programs to its timeline: the one way that every run takes. Each part is made by a pure
-// function of immutable values and looked up in a memo by the content it is made from; a single run has an
-// empty memo.
+// Simulates one step from programs to its timeline, in the one way that every run takes. Each part is made by
+// a pure function of immutable values and looked up in a memo by the content it is made from; a single run
+// has an empty memo.
 //
 //   machine          topology                      from the cluster's wiring
-//   program set      programs, their steady state  from what programs of a few micro-batches do
-//   communicators    who belongs to which group    from the rank grid and the kinds of groups
-//   channels         who meets whom                from programs and communicators
+//   program set      programs, their steady state  from programs of a few micro-batches
+//   communicators    members of groups             from the rank grid and the kinds of groups
+//   channels         matched operations            from programs and communicators
 //   prices           messages on routes            from machine, communicators and message
-//   rank classes     whom ranks stand for          from communicators and which of them are priced alike
+//   rank classes     ranks that are alike          from communicators and their prices
 //   tasks            edges, streams                from programs and the shape of the rank classes
 //
 // Costs of tasks are set for each run, in values of its own.
@@ -50,7 +50,7 @@ struct SimulatedStep {
   std::optional<StepAndPeriod> taken;  ///< nothing where its last periods are no steady state
   std::vector<LinkId> shared;          ///< links on which transfers met, in ascending order
   bool slows_passes = false;           ///< others meet messages of fused passes: it has to be run in layers
-  ContentHash task_key;                ///< steps of equal keys have the same tasks, whatever they cost
+  ContentHash task_key;                ///< steps of equal keys have the same tasks, at any cost
 
   [[nodiscard]] RunView view() const;
 };
@@ -67,8 +67,8 @@ struct StepInput {
 [[nodiscard]] SimulatedStep simulate_step(const StepInput& input, const Figures& figures, bool repeats,
                                           bool own_programs, Memo& memo);
 
-/// The tasks of a step and what they cost where transfers share those links, without a timeline: nothing is
-/// run, and whether other links would be overloaded is not asked.
+/// Returns the tasks of a step and their costs if transfers share those links, without a timeline: nothing is
+/// run, and other overloaded links are not searched for.
 /// @throws as simulate_step()
 [[nodiscard]] SimulatedStep price_step(const StepInput& input, const std::vector<LinkId>& shared, Memo& memo);
 

@@ -1,4 +1,5 @@
-// Where the classes of a folding are: ranks among those of their program, communicators in their channels.
+// Gives the positions of a folding's classes: ranks among those of their program, communicators in their
+// channels.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,8 @@ struct ClassPositions {
   std::vector<std::uint32_t> place_of_group;  ///< per class of communicators: its place in its channel
   std::vector<std::vector<std::uint32_t>> groups;  ///< [channel]: communicators that are simulated
 
-  /// Equal for foldings of equal programs that expand to equal graphs, but for whom they stand for.
+  /// Returns a hash that is equal for foldings of equal programs that expand to equal graphs, whatever ranks
+  /// they represent.
   [[nodiscard]] ContentHash shape(const Channels& channels) const;
 };
 

@@ -47,12 +47,12 @@ class Refinement {
   }
 
  private:
-  /// A partition is there after a few rounds, or after ever so many where one rank is unlike a long ring or
+  /// A partition is stable after a few rounds, or after very many if one rank differs from a long ring or
   /// line of others, which then all differ: not worth more rounds than their tasks are.
   static constexpr std::uint64_t kSureRounds = 64;
   static constexpr std::uint64_t kWorkOfTask = 4;
 
-  /// What a group puts on a link, both by their places in groups_ and links_.
+  /// Holds the load of a group on a link, both as indices into groups_ and links_.
   struct Load {
     std::uint32_t group = 0;
     std::uint32_t link = 0;
@@ -199,7 +199,7 @@ std::uint64_t Refinement::tasks() const {
   return sum;
 }
 
-/// All that stand for others stay apart, which is equitable too: orbits of what replicas may change.
+/// Splits all ranks that represent others, which is equitable too: the orbits of the exchanges of replicas.
 void Refinement::take_apart() {
   std::iota(rank_colour_.begin(), rank_colour_.end(), 0U);
   std::iota(group_colour_.begin(), group_colour_.end(), 0U);

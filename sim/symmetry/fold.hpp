@@ -1,6 +1,6 @@
-// Folding: ranks that cannot differ are simulated once.
+// Folds ranks: those that cannot differ are simulated once.
 //
-// Ranks, communicators and links on which transfers meet are coloured by what they are, then refined:
+// Ranks, communicators and links on which transfers meet are coloured by their properties, then refined:
 // two ranks keep one colour only while their communicators have equal colours slot by slot, two
 // communicators only while their prices and the colours of their members and links agree, two links
 // only while the same colours load them equally. The colours that no longer split form an equitable
@@ -32,7 +32,7 @@ struct Folded {
   Partition ranks;
   Partition groups;
   SharedLinks shared;
-  /// Per shared link that stands for others: its class; kNone for the others.
+  /// Per shared link that represents others: its class; kNone for the others.
   std::vector<std::uint32_t> link_class;
   std::vector<LinkId> links;  ///< per class of links: the one that stands for it
 };

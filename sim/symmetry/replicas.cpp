@@ -103,7 +103,7 @@ class ReplicaFolding {
   std::vector<std::uint32_t> block_;            ///< a forest: replicas that meet on links
   std::vector<std::uint32_t> number_in_block_;  ///< per shared link, in the block at hand
   std::vector<std::uint32_t> numbered_;         ///< the links with a number
-  std::vector<ContentHash> wide_loads_;         ///< per shared link: what groups over all replicas put on it
+  std::vector<ContentHash> wide_loads_;         ///< per shared link: load of groups over all replicas
 };
 
 void ReplicaFolding::list_parts() {

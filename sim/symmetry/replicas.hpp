@@ -1,4 +1,4 @@
-// Inside sim/symmetry/ only: the replicas of a workload, and which of them can change places.
+// Finds the replicas of a workload that can change places. Inside sim/symmetry/ only.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,19 @@
 
 namespace orrery {
 
-/// What folding sees of a price: the whole of it where transfers meet others on links, else how long
-/// it takes.
+/// Gives the signature by which folding compares prices: the whole price if transfers share links with
+/// others, otherwise only its duration.
 class CostSignatures {
  public:
   CostSignatures(const Channels& channels, const PriceList& prices, const SharedLinks& shared);
 
-  /// Of the call of that number, for the group.
+  /// Returns the signature of call number `call` for the group.
   [[nodiscard]] std::uint64_t of(std::uint32_t group, std::uint32_t call) const {
     const std::uint32_t price = first_[call] + prices_.calls[call].of_place[channels_.group_place[group]];
     return shared_.of(group).empty() ? std::uint64_t{times_[price]} : ~std::uint64_t{legs_[price]};
   }
-  /// Whether it is the same for all groups, so that it tells none of them apart.
+  /// Returns true if the signature of the call is equal for all groups, so that it distinguishes none of
+  /// them.
   [[nodiscard]] bool even(std::uint32_t call) const { return even_[call]; }
 
  private:

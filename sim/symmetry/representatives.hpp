@@ -1,4 +1,4 @@
-// Whom the simulated ranks and communicators stand for.
+// Lists the simulated ranks and communicators, and the ones that each of them represents.
 #pragma once
 
 #include <cstdint>
@@ -6,12 +6,12 @@
 
 namespace orrery {
 
-/// Whom tasks stand for.
+/// Maps ranks and transfers to the simulated ones that represent them.
 struct Representatives {
   std::vector<std::uint32_t> class_of_rank;   ///< per rank
   std::vector<std::uint32_t> representative;  ///< per class: the rank that is simulated
   std::vector<std::uint32_t> multiplicity;    ///< per class: how many ranks it stands for
-  /// What is simulated of the calls of channels.
+  /// Identifies a simulated transfer of a call.
   struct Transfer {
     std::uint32_t call = 0;   ///< of Channels::calls
     std::uint32_t place = 0;  ///< of the communicator in its channel

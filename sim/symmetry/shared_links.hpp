@@ -1,4 +1,4 @@
-// Links on which transfers may slow each other down, and what transfers put on them.
+// Finds links on which transfers may slow each other down, and the loads on them.
 #pragma once
 
 #include <cstdint>
@@ -28,11 +28,11 @@ struct SharedLinks {
   }
 };
 
-/// What all transfers put on `links`, in ascending order.
+/// Returns the load that all transfers put on `links`, which are in ascending order.
 [[nodiscard]] SharedLinks share_links(const Channels& channels, const PriceList& prices,
                                       const Topology& topology, std::vector<LinkId> links);
 
-/// The same for all links.
+/// Returns the load on all links.
 [[nodiscard]] SharedLinks share_all_links(const Channels& channels, const PriceList& prices,
                                           const Topology& topology);
 

@@ -73,7 +73,8 @@ class Expansion {
   void write_tasks();
   void write_compute(OpRef at);
   void write_communication(std::span<const OpRef> operations);
-  /// Where tasks of a class are among those of an operation: by slot, and at -1 those that are alone.
+  /// Returns the offsets of a class's tasks among those of an operation: by slot, and at -1 those of single
+  /// ranks.
   [[nodiscard]] const std::uint32_t* offsets_of(std::uint32_t cls) const {
     return offsets_.data() + 1 + cls * (std::size_t{workload_.slots} + 1);
   }
@@ -118,7 +119,7 @@ class Expansion {
   std::uint32_t task_ = 0;                     ///< the one being written
 };
 
-/// Works come first, then what is simulated of each call.
+/// Numbers the costs: kernel sequences come first, then the simulated transfers of each call.
 void Expansion::number_costs() {
   first_transfer_.resize(channels_.channels.size() * requests_);
   std::size_t costs = workload_.kernel_sequences.size();

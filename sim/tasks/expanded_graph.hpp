@@ -1,6 +1,6 @@
-// A workload expanded to tasks: the TaskGraph the engine runs, and which task is which operation
-// of which rank. Ranks that cannot differ form a class and are simulated once (folding); unfolded,
-// every rank is its own class. Made by expand.hpp; read by sim/metrics/.
+// Holds a workload expanded to tasks: the TaskGraph the engine runs, and which task is which operation of
+// which rank. Ranks that cannot differ form a class and are simulated once (folding); unfolded, every rank is
+// its own class. Made by expand.hpp; read by sim/metrics/.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +51,7 @@ struct ExpandedGraph {
   std::uint32_t slots = kSlotCount;           ///< of each class
   SharedArray<std::uint32_t> group_position;  ///< [class * slots + slot]: place of its group's task
 
-  /// Where a class is among the tasks of an operation.
+  /// Holds the position of a class among the tasks of an operation.
   struct Place {
     std::uint32_t alone = 0;
     const std::uint32_t* of_slot = nullptr;

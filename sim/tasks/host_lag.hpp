@@ -1,4 +1,4 @@
-// How long after the host's latest own operation it has issued each of the following ones.
+// Computes how long after the host's latest own operation it issues each of the following ones.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,21 @@
 namespace orrery {
 
 /// The host of a rank issues the operations of a program one after the other without waiting for the GPU, so
-/// an operation waits for the sum of what has been issued since the host's latest own operation. These sums
-/// are a tree: few, as passes repeat, and the same whatever operations cost.
+/// an operation waits for the sum of the issue times since the host's latest own operation. These sums are a
+/// tree: few, as passes repeat, and the same at any cost of operations.
 class HostLags {
  public:
   /// Adds the lags of all programs: their numbers, per operation, one program after the other; kNone for
   /// communication and before the first operation of the host.
   std::vector<std::uint32_t> add(const Workload& workload);
-  /// By number: of kernel sequences the least time between the end of the host operation before them and
-  /// their start, for passes until the host begins to issue them.
+  /// Returns lags by number: for kernel sequences the least time between the end of the host operation before
+  /// them and their start, for passes until the host begins to issue them.
   /// @param kernel_sequences  prices of Workload::kernel_sequences
   [[nodiscard]] std::vector<Picoseconds> values(const Workload& workload,
                                                 std::span<const ComputePrice> kernel_sequences) const;
 
  private:
-  /// An operation that is issued after `before` and what comes before that; kNone: after the host's own.
+  /// Describes an operation that is issued after `before` and its predecessors; kNone: after the host's own.
   struct Issue {
     std::uint32_t before = kNone;
     std::uint32_t work = 0;

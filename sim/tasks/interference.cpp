@@ -12,14 +12,14 @@ namespace {
 bool communicates(const Op& op) { return op.kind == Op::Kind::communicate; }
 bool computes(const Op& op) { return !communicates(op) && op.stream == Stream::compute; }
 
-/// What a pass gets from another stage, which comes when that one is done: taken to be not before the pass
-/// ahead of it ends here, so that what it brings about is beside none but its own.
+/// Returns true if `op` receives from another stage. The message is assumed to arrive no earlier than the end
+/// of the pass before it here, so that its consequences overlap only communication of their own pass.
 bool arrives(const Op& op) {
   return communicates(op) && op.part == Part::stage && op.dep_begin == op.dep_end;
 }
 
-/// Tensor, data and expert traffic, and messages to and from gossip neighbours. Not what a stage gathers that
-/// it received in parts: when it arrives is not known here.
+/// Returns true for tensor, data and expert traffic, and messages to and from gossip neighbours. Gathers of
+/// messages that a stage received in parts do not count: their arrival is not known here.
 bool is_beside(const Op& op) {
   if (!communicates(op) || op.part == Part::stage) return false;
   constexpr std::array kBeside{Stream::tensor,  Stream::data,   Stream::expert,
@@ -128,8 +128,8 @@ std::vector<Picoseconds> Interference::durations(std::uint32_t rank) const {
   return result;
 }
 
-/// Of its pace that an operation loses: a pass loses nothing while it communicates, and not twice what its
-/// own traffic takes.
+/// Returns the share of its pace that an operation loses. A pass loses nothing while it communicates, and the
+/// slowdown by its own traffic is not counted twice.
 double Interference::share(const Op& op, Picoseconds duration) const {
   if (op.kind != Op::Kind::pass || duration == 0) return prices_.interference;
   const auto compute = static_cast<double>(prices_.passes[op.work].duration_ps);

@@ -1,5 +1,6 @@
-// How much longer compute takes beside tensor, data and expert traffic, whose kernels take SMs and memory
-// bandwidth. Told from the program of a rank and the prices of its operations, before anything runs.
+// Computes how much longer compute takes beside tensor, data and expert traffic, whose kernels take SMs and
+// memory bandwidth. It is derived from the program of a rank and the prices of its operations, before the
+// run.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +17,8 @@
 
 namespace orrery {
 
-/// What of interference follows from a program alone: communication is ready once a compute operation has
-/// ended, at best.
+/// Holds the part of interference that follows from a program alone: communication is ready, at the earliest,
+/// when a compute operation has ended.
 struct InterferenceOrder {
   /// [op], and one for the begin: the first that is ready after it, or kNone
   std::vector<std::uint32_t> first;
@@ -40,14 +41,14 @@ class Interference {
   Interference(const Workload& workload, const Channels& channels, const PriceList& prices,
                std::shared_ptr<const InterferenceOrders> orders);
 
-  /// Whether any operation may be slowed.
+  /// Returns true if any operation may be slowed.
   [[nodiscard]] bool any() const { return prices_.interference > 0; }
 
-  /// [op of its program]: what each operation on the compute stream of `rank` takes on top of its price. Each
-  /// rank is looked at as if it waited for no other: operations start when their streams and dependencies on
-  /// this rank are done, and communication takes what it takes alone. While any tensor, data or expert
-  /// traffic runs, compute keeps 1 - PriceList::interference of its pace. Ranks of a kind share the list,
-  /// which stays valid.
+  /// Returns [op of its program] the time that each operation on the compute stream of `rank` takes on top of
+  /// its price. Each rank is treated as if it waited for no other: operations start when their streams and
+  /// dependencies on this rank are done, and communication takes as long as it does alone. While any tensor,
+  /// data or expert traffic runs, compute keeps 1 - PriceList::interference of its pace. Ranks of a kind
+  /// share the list, which stays valid.
   [[nodiscard]] std::span<const Picoseconds> of(std::uint32_t rank);
 
  private:

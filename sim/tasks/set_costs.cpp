@@ -31,7 +31,7 @@ class TaskCosts {
   }
 
  private:
-  /// What one leg of a simulated transfer puts on a class of links.
+  /// Holds the load of one leg of a simulated transfer on a class of links.
   struct Load {
     std::uint32_t transfer = 0;  ///< into Representatives::transfers
     std::uint32_t leg = 0;
@@ -59,7 +59,7 @@ class TaskCosts {
   Interference& interference_;
   ExpandedGraph& expanded_;
   std::size_t kernel_sequences_;
-  std::vector<Picoseconds> longer_;  ///< per task of a pass: what communication beside it adds
+  std::vector<Picoseconds> longer_;  ///< per task of a pass: delay by communication beside it
 };
 
 void TaskCosts::set_durations() {
@@ -72,8 +72,8 @@ void TaskCosts::set_durations() {
     costs[kernel_sequences_ + t].duration_ps = price_of(t).cost(transfers[t].place).duration_ps;
 }
 
-/// What the simulated transfers put on the simulated links. A link stands for its class; what all
-/// communicators of a class put on it is added up.
+/// Lists the loads of the simulated transfers on the simulated links. A link stands for its class, so the
+/// loads of all communicators of a class on it are added up.
 std::vector<TaskCosts::Load> TaskCosts::list_loads() const {
   std::vector<Load> loads;
   const std::vector<Representatives::Transfer>& transfers = expanded_.representatives.transfers;
@@ -136,7 +136,7 @@ void TaskCosts::write_legs(std::uint32_t transfer, std::span<const Load> loads) 
   own.leg_end = static_cast<std::uint32_t>(graph.legs.size());
 }
 
-/// Of kernels of uneven ranks, and of those beside communication that slows them.
+/// Sets the costs of kernels on uneven ranks, and of those slowed by communication beside them.
 void TaskCosts::set_single_costs() {
   if (prices_.rank_speeds.even() && !interference_.any()) return;
   if (interference_.any()) longer_.assign(expanded_.graph.tasks(), 0);

@@ -148,8 +148,8 @@ class Fitter {
     }
   }
 
-  /// The largest effect of a tenth of each constant. What does nothing is not fitted, so it must not make
-  /// others uncertain: its derivatives become 0.
+  /// Returns the largest effect of a tenth of each constant. A constant without effect is not fitted, so it
+  /// must not make others uncertain: its derivatives become 0.
   static ConstantValues take_effects(Sensitivity& by_row) {
     ConstantValues effects(by_row.front().size(), 0);
     for (std::size_t j = 0; j < effects.size(); ++j) {
@@ -160,7 +160,7 @@ class Fitter {
     return effects;
   }
 
-  /// What does nothing keeps the base's value, unless that turns out to do something.
+  /// Sets a constant without effect back to the base's value, unless that changes the loss.
   void keep_base(std::size_t j) {
     ConstantValues other = values_;
     other[j] = variables()[j].base_value;

@@ -49,7 +49,8 @@ struct Fit {
 /// Called as evaluations are done.
 using FitProgress = std::function<void(const std::string& phase, int evaluations, double loss)>;
 
-/// The same for every number of threads. @throws InputError for a row that cannot be simulated.
+/// Fits the constants; the result is the same for every number of threads. @throws InputError for a row that
+/// cannot be simulated.
 [[nodiscard]] Fit calibrate(const FitProblem& problem, const FitOptions& options,
                             const FitProgress& progress = {});
 

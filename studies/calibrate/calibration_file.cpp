@@ -45,7 +45,7 @@ OrderedJson range_json(const std::optional<ResidualRange>& range) {
   return {{"rows", range->rows}, {"p10", short_value(range->p10)}, {"p90", short_value(range->p90)}};
 }
 
-/// Writes what one fit says about one of its bases.
+/// Writes the account of one fit for one of its bases.
 class Account {
  public:
   Account(const std::string& base, const Fit& fit) : base_(base), fit_(fit) {

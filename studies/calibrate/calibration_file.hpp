@@ -1,5 +1,5 @@
-// Calibrations as files: what one says about a constant, one with other constants, and the one that a fit
-// writes.
+// Reads and writes calibrations as files: the entry of a constant, a calibration with other constants, and
+// the one that a fit writes.
 #pragma once
 
 #include <map>

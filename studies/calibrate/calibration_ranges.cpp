@@ -24,8 +24,8 @@ class Ranges {
   Ranges(const JointProblem& problem, const std::vector<LeftOutRows>& rows)
       : problem_(problem), rows_(rows) {}
 
-  /// Of rows on one node and on many, other models of the stack left out; all of them where a kind has too
-  /// few.
+  /// Adds the ranges of rows on one node and on many, with other models of the stack left out; where a kind
+  /// has too few rows, the range is that of all of them.
   void add_own(OrderedJson& constants, const std::string& stack) const {
     const auto mine = [&](const FitRow& row) { return stack.empty() || row.experiment.stack == stack; };
     const auto all = of(LeftOut::model, mine);

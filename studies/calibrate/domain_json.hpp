@@ -1,4 +1,4 @@
-// The domain of a calibration as its file has it.
+// Converts the domain of a calibration from and to its file.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// How far a fit is off, before, after and on rows it has not seen.
+// Reports the errors of a fit: before, after, and on rows it has not seen.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace orrery {
 
-/// Of predicted / measured - 1.
+/// Summarises predicted / measured - 1.
 struct ErrorSummary {
   double mean = 0;   ///< of the absolute errors
   double worst = 0;  ///< of the absolute errors
@@ -25,7 +25,7 @@ struct FitErrors {
 
 using RowFilter = std::function<bool(const FitRow&)>;
 
-/// Of the rows that `filter` lets through; all zero where there are none.
+/// Returns the errors on the rows that pass `filter`; all zero if there are none.
 [[nodiscard]] FitErrors fit_errors(const Fit& fit, const RowFilter& filter);
 
 /// Deciles of measured over predicted step time less one, on rows held out.

@@ -1,5 +1,5 @@
-// What is fitted to what: constants of calibrations with their bounds, and the measured rows that take them
-// from there.
+// Defines a fit: constants of calibrations with their bounds, and the measured rows that are predicted with
+// them.
 #pragma once
 
 #include <map>
@@ -24,7 +24,7 @@ struct FitRequest {
   std::map<std::string, Bounds> bounds;  ///< by key; the calibration's or the field's elsewhere
 };
 
-/// One constant of one calibration.
+/// Describes one constant of one calibration.
 struct FitVariable {
   std::string base;
   Constant constant;
@@ -32,11 +32,11 @@ struct FitVariable {
   Bounds bounds;
   bool logarithmic = false;  ///< searched by its logarithm
 
-  /// From and to the place between the bounds, 0 to 1.
+  /// Convert from and to the place between the bounds, 0 to 1.
   [[nodiscard]] double value_at(double place) const;
   [[nodiscard]] double place_of(double value) const;
-  /// What a change of `value` is measured in: the value itself, at a linear one no less than a share of its
-  /// range, since 0 is a value as good as any.
+  /// Returns the unit in which a change of `value` is measured: the value itself; for a linear constant, at
+  /// least a share of its range, since 0 is a valid value.
   [[nodiscard]] double scale(double value) const;
 };
 
@@ -46,7 +46,7 @@ struct FitRow {
   std::string name;
   Experiment experiment;
   std::string model_key;  ///< equal for rows of the same model
-  std::string figure;     ///< what was measured: a time, a rate, or a quantity of memory
+  std::string figure;     ///< the measured figure: a time, a rate, or a quantity of memory
   double measured = 0;
   std::vector<bool> takes;  ///< by variable
 
@@ -64,8 +64,8 @@ struct FitProblem {
   bool of_memory = false;  ///< constants of memory, fitted to measured.memory.*
 };
 
-/// `row`, which has no figure yet, with what was measured of it: the first figure that follows from the step
-/// time, or each latency and rate of requests. None where it is skipped or kept back.
+/// Returns `row`, which has no figure yet, with its measured figures: the first figure that follows from the
+/// step time, or each latency and rate of requests. Empty if the row is skipped or kept back.
 [[nodiscard]] std::vector<FitRow> timed_rows(const FitRow& row, const MeasuredRow& measured);
 
 /// A row belongs to a variable when its experiment has the base's value and would have another if the base

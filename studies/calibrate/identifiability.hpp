@@ -1,4 +1,4 @@
-// How well measured rows determine the constants fitted to them. Plain numbers.
+// Measures how well the measured rows determine the constants fitted to them. Plain numbers.
 #pragma once
 
 #include <vector>

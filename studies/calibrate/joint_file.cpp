@@ -40,7 +40,7 @@ std::vector<std::string> tables_of(const JointProblem& problem, const std::strin
   return out;
 }
 
-/// Whether the calibration has to say what the fit found for it.
+/// Returns true if the calibration has to state its fitted value because it differs from the inherited one.
 bool differs(const JointProblem& problem, const JointFit& fit, std::size_t j) {
   const Prior& heritage = problem.heritage[j];
   if (heritage.is_root()) return true;

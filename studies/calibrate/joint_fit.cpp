@@ -244,7 +244,7 @@ class JointFitter {
     return enough;
   }
 
-  /// What the rows of each stack and the spreads of its own constants add to the loss.
+  /// Returns how much the rows of each stack and the spreads of its own constants add to the loss.
   [[nodiscard]] std::map<std::string, double> losses_by_stack(const Values& ratios,
                                                               const Values& values) const {
     std::map<std::string, double> out;

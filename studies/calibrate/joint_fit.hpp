@@ -1,4 +1,4 @@
-// The least-squares fit of a joint problem, and what it says about rows it has not seen.
+// Computes the least-squares fit of a joint problem, and its predictions for rows it has not seen.
 #pragma once
 
 #include <array>
@@ -25,12 +25,13 @@ struct JointFit {
   int rounds = 0;
 };
 
-/// Gauss-Newton steps on robust residuals and the spreads, until a round gains less than a thousandth.
-/// The same for every number of threads. @throws InputError for a row that cannot be simulated.
+/// Fits by Gauss-Newton steps on robust residuals and the spreads, until a round gains less than a
+/// thousandth. The result is the same for every number of threads. @throws InputError for a row that cannot
+/// be simulated.
 [[nodiscard]] JointFit fit_jointly(const JointProblem& problem, unsigned threads,
                                    const JointProgress& progress = {});
 
-/// What rows are left out by.
+/// Names the property by which rows are grouped and left out.
 enum class LeftOut : std::uint8_t { model, stack, gpu, fabric };
 inline constexpr std::array<std::string_view, 4> kLeftOutNames{"model", "stack", "gpu", "fabric"};
 inline const std::vector<LeftOut> kAllLeftOut{LeftOut::model, LeftOut::stack, LeftOut::gpu, LeftOut::fabric};
@@ -39,10 +40,10 @@ inline const std::vector<LeftOut> kAllLeftOut{LeftOut::model, LeftOut::stack, Le
 /// rows on several nodes.
 [[nodiscard]] std::vector<std::string> groups_of(const JointProblem& problem, LeftOut by);
 
-/// Predicted over measured by row, for each of `by`, by a fit that has seen no row of its group. Each fit is
-/// one step from the values of the catalog, which are a fit to all rows, on the rows of the other groups; the
-/// rows left out are simulated with what comes of it. A row whose group is "" is always seen and has the
-/// ratio 0.
+/// Returns predicted over measured by row, for each of `by`, by a fit that has seen no row of its group. Each
+/// fit is one step from the values of the catalog, which are a fit to all rows, on the rows of the other
+/// groups; the rows left out are simulated with its result. A row whose group is "" is always seen and has
+/// the ratio 0.
 [[nodiscard]] std::vector<std::vector<double>> leave_out(const JointProblem& problem,
                                                          const std::vector<LeftOut>& by, unsigned threads,
                                                          const JointProgress& progress = {});

@@ -19,7 +19,7 @@ std::string key_of(std::string_view part, std::string_view constant) {
   return fmt::format("{}{}.{}", part == "software" ? "" : "cluster.", part, constant);
 }
 
-/// What one calibration says of the constants that are learned.
+/// Holds the constants to learn of one calibration.
 struct Lineage {
   std::string name, parent;
   nlohmann::json constants;

@@ -1,5 +1,5 @@
-// Constants of many calibrations fitted together: what heirs of one calibration have in common is learned by
-// it, and each heir lies as far from it as the constant's `spread` says.
+// Fits constants of many calibrations together: a calibration learns the common value of its heirs, and each
+// heir deviates from it as the constant's `spread` says.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace orrery {
 
-/// Whom a variable takes after.
+/// Gives the prior of a variable: the value that it inherits.
 struct Prior {
   std::optional<std::size_t> parent;   ///< the variable of the calibration it inherits from
   std::optional<double> parent_value;  ///< that calibration's value where it is not fitted

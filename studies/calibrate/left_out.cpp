@@ -110,7 +110,7 @@ std::vector<LeftOutGroup> left_out_groups(const JointProblem& problem, const Lef
 
 namespace {
 
-/// Models have no names but what rows say of them: of those the tables tell.
+/// Returns true if a group has a name; models are named only by the rows of tables.
 bool is_named(const LeftOutSummary& summary, const LeftOutGroup& group) {
   return summary.by != LeftOut::model || group.group == kAll;
 }

@@ -1,5 +1,5 @@
-// How predictions hold on rows that a fit has not seen: beside the results of validation, and as the ranges
-// that calibrations state.
+// Tests predictions on rows that a fit has not seen, for the results of validation and for the ranges that
+// calibrations state.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace orrery {
 
-/// What rows of a joint problem are predicted at by fits that had not seen them; by row.
+/// Holds, by row, the predictions for rows of a joint problem by fits that had not seen them.
 struct LeftOutRows {
   LeftOut by = LeftOut::stack;
   std::vector<std::string> groups;  ///< "" where a row was not left out
@@ -25,7 +25,7 @@ struct LeftOutRows {
   [[nodiscard]] double deviation(std::size_t row) const { return 1 / ratios[row] - 1; }
 };
 
-/// As leave_out(), with the groups, all as step times.
+/// Runs leave_out() for each grouping and returns the groups, all as step times.
 [[nodiscard]] std::vector<LeftOutRows> left_out_rows(const JointProblem& problem,
                                                      const std::vector<LeftOut>& by, unsigned threads,
                                                      const JointProgress& progress = {});
@@ -38,11 +38,11 @@ struct LeftOutRows {
 /// The names of the tables that calibrations of software say they were fitted to.
 [[nodiscard]] std::set<std::string> fitted_tables(const Catalog& catalog);
 
-/// Adds to the figures of `results` what the rows left out say.
+/// Adds the figures of the rows left out to `results`.
 void add_left_out(const JointProblem& problem, const std::vector<LeftOutRows>& rows,
                   std::vector<TableResult>& results);
 
-/// Sets TableResult::fitted of those that calibrations say they were fitted to.
+/// Sets TableResult::fitted of the tables that calibrations name as fitted to.
 void mark_fitted(const Catalog& catalog, std::vector<TableResult>& results);
 
 /// Errors of one group that was left out.
@@ -51,7 +51,7 @@ struct LeftOutGroup {
   ErrorStatistics errors;
 };
 
-/// By group; those of all rows come last, as "all".
+/// Returns the errors by group; those of all rows come last, as "all".
 [[nodiscard]] std::vector<LeftOutGroup> left_out_groups(const JointProblem& problem, const LeftOutRows& rows);
 
 struct LeftOutSummary {
@@ -63,8 +63,9 @@ struct LeftOutSummary {
 void write_left_out_text(const std::vector<LeftOutSummary>& summaries,
                          const std::function<void(std::string_view)>& sink);
 
-/// `texts` of calibrations with the domain of each that has rows, and the ranges: of its own rows with other
-/// models left out, and in those that inherit from none the ranges of stacks, GPUs and links left out.
+/// Returns `texts` of calibrations with the domain of each that has rows, and the ranges: of its own rows
+/// with other models left out, and in those that inherit from none the ranges of stacks, GPUs and links left
+/// out.
 [[nodiscard]] std::map<std::string, std::string> with_ranges(std::map<std::string, std::string> texts,
                                                              const JointProblem& problem,
                                                              const std::vector<LeftOutRows>& rows);

@@ -1,4 +1,4 @@
-// Fits of constants of memory: which constants they are, and what rows are fitted to. Internal to calibrate/.
+// Fits constants of memory: lists these constants and the rows they are fitted to. Internal to calibrate/.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace orrery {
 
-/// Whether a constant changes memory and no time.
+/// Returns true if a constant changes memory and no time.
 [[nodiscard]] bool is_memory_constant(std::string_view key);
 
 /// `row` once for each quantity of memory that was measured: allocated, reserved, used on the device.

@@ -1,4 +1,4 @@
-// Least value of a function of a few variables, without derivatives. Plain numbers; knows nothing of fits.
+// Minimises a function of a few variables, without derivatives. Plain numbers; knows nothing of fits.
 #pragma once
 
 #include <functional>
@@ -7,7 +7,7 @@
 
 namespace orrery {
 
-/// What `minimize` uses, in words.
+/// Names the algorithms of `minimize`, in words.
 inline constexpr const char* kMinimizer = "BOBYQA, then subplex";
 
 using FitObjective = std::function<double(std::span<const double>)>;
@@ -18,8 +18,8 @@ struct Minimum {
   int evaluations = 0;
 };
 
-/// The best point found in the unit cube from `start` in it, with first steps of `step` and at most
-/// `evaluations` (above 0) evaluations. Deterministic. Rethrows what `objective` throws.
+/// Returns the best point found in the unit cube from `start` in it, with first steps of `step` and at most
+/// `evaluations` (above 0) evaluations. Deterministic. Rethrows exceptions of `objective`.
 [[nodiscard]] Minimum minimize(const FitObjective& objective, const std::vector<double>& start, double step,
                                int evaluations);
 

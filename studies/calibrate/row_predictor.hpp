@@ -10,13 +10,13 @@
 
 namespace orrery {
 
-/// Errors of a step time that matter: what the model leaves out of a run.
+/// Errors of a step time below this do not matter: the model leaves out as much of a run.
 inline constexpr double kErrorOfInterest = 0.05;
 
 /// pseudo-Huber: a square for small errors, a line for those far above `kErrorOfInterest`, so that a run that
 /// no constant explains does not bend them all.
 [[nodiscard]] double robust_loss(double log_ratio);
-/// What the square of a row's residual counts in the fit.
+/// Returns the weight of a row's squared residual in the fit.
 [[nodiscard]] double robust_weight(double log_ratio);
 
 class RowPredictor {

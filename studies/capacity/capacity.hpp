@@ -1,4 +1,4 @@
-// How much a service can take: the most requests per second within the limits of an experiment.
+// Finds the capacity of a service: the most requests per second within the limits of an experiment.
 #pragma once
 
 #include "orrery/experiment.hpp"
@@ -6,8 +6,8 @@
 
 namespace orrery {
 
-/// The report at the highest rate that is kept, with Serving::capacity; where none is, at the lowest that was
-/// tried. Of a plan that does not fit, its report.
+/// Returns the report at the highest rate that meets the limits, with Serving::capacity; if none does, at the
+/// lowest rate that was tried. For a plan that does not fit it returns the plan's report.
 /// @throws InputError for an experiment without `inference`, for one whose requests come from a file and so
 /// have their times, and as simulate()
 [[nodiscard]] Report report_at_capacity(const Experiment& experiment);

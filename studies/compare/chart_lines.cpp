@@ -83,7 +83,7 @@ std::string y_figure(const Comparison& comparison, std::string_view name) {
                            hint(name, views(known))));
 }
 
-/// What tells a row's line from the others: its experiment, and the values of the other keys.
+/// Returns the name of a row's line: its experiment, and the values of the other keys.
 std::string line_name(const Comparison& comparison, const ComparedRow& row, std::size_t x) {
   std::string name = comparison.several ? printable(row.name) : "";
   const std::vector<std::string> names = short_names(comparison.keys);

@@ -27,7 +27,7 @@ namespace {
 struct Job {
   const ExperimentText* experiment = nullptr;
   std::vector<std::string> overrides;  ///< of the request, then one per variation
-  std::int64_t gpus = 0;               ///< what the time to simulate grows with
+  std::int64_t gpus = 0;               ///< a measure of the time to simulate
   bool serves = false;                 ///< requests, in place of steps
   std::vector<Diagnostic> diagnostics;
   std::exception_ptr error;
@@ -36,7 +36,7 @@ struct Job {
   [[nodiscard]] bool fails() const { return !diagnostics.empty() || error; }
 };
 
-/// The combinations of one experiment: of all values that may fit it, those that the conditions let through.
+/// Returns the combinations of one experiment: those of all candidate values that pass the conditions.
 std::vector<std::vector<std::string>> combinations_of(const ExperimentText& experiment,
                                                       const ComparisonRequest& request, std::size_t most) {
   const Space space({request.variations, request.conditions, "", ""},
@@ -77,7 +77,7 @@ std::vector<std::string> overrides_of(const std::vector<std::string>& varied,
   return overrides;
 }
 
-/// Reads the job's experiment and hands it to `use`; keeps what is wrong.
+/// Reads the job's experiment and hands it to `use`; keeps its errors.
 template <class Use>
 void read(Job& job, const ComparisonRequest& request, Use use) {
   try {
@@ -120,7 +120,7 @@ void refuse_mixture(std::span<const Job> jobs) {
                                "rows"}});
 }
 
-/// Of the rows that are alike, the first.
+/// Keeps the first of each set of equal rows.
 void drop_repeats(std::vector<Job>& jobs) {
   std::set<std::pair<const ExperimentText*, std::vector<std::string>>> seen;
   std::erase_if(jobs, [&](const Job& job) { return !seen.insert({job.experiment, job.overrides}).second; });
@@ -145,7 +145,7 @@ void simulate_into(Job& job, const Experiment& experiment) {
   job.row.target = target_of(experiment, *job.row.report);
 }
 
-/// Simulates what could be read, large ones first so that no thread is left with one at the end.
+/// Simulates the jobs that could be read, large ones first so that no thread is left with one at the end.
 void simulate_all(std::vector<Job>& jobs, const ComparisonRequest& request, unsigned threads,
                   const ComparisonProgress& progress) {
   std::vector<Job*> order;
@@ -187,8 +187,8 @@ void add_new(const std::vector<Diagnostic>& more, std::vector<Diagnostic>& diagn
   }
 }
 
-/// Throws what stops the whole comparison: a fault of the program, what is wrong in all variants of an
-/// experiment, and everything where no row is left.
+/// Throws errors that stop the whole comparison: a fault of the program, an error in all variants of an
+/// experiment, and everything if no row is left.
 void stop_if_hopeless(std::span<const Job> jobs) {
   for (const Job& job : jobs) {
     if (job.error) std::rethrow_exception(job.error);
@@ -216,19 +216,21 @@ void name_rows(std::vector<Job>& jobs) {
   }
 }
 
-/// Whether what a step works through is counted alike: tokens, or samples that have none, such as images.
+/// Returns true if two reports count the same unit of work: tokens, or samples that have none, such as
+/// images.
 bool counts_alike(const Report& a, const Report& b) {
   const auto has_tokens = [](const Report& r) { return r.tokens_per_step > r.samples_per_step; };
   return has_tokens(a) == has_tokens(b);
 }
 
-/// Of tokens read and made.
+/// Returns the ratios of tokens, prompts and outputs together.
 Ratios served_ratios(const Report& report, const Report& first) {
   const double ratio = report.serving->tokens_per_s() / first.serving->tokens_per_s();
   return {std::nullopt, ratio, ratio * static_cast<double>(first.gpus) / static_cast<double>(report.gpus)};
 }
 
-/// Of tokens, which samples of models with other sequences hold more or fewer of.
+/// Returns the ratios of tokens, since samples of models with other sequence lengths hold more or fewer
+/// tokens.
 Ratios ratios_of(const Report& report, const Report& first) {
   const auto per_gpu = [](const Report& r) { return r.tokens_per_s() / static_cast<double>(r.gpus); };
   if (report.serving) return served_ratios(report, first);

@@ -18,7 +18,7 @@
 
 namespace orrery {
 
-/// More rows than a table is read for.
+/// Limit on the rows of a comparison.
 inline constexpr std::size_t kMostComparedRows = 10'000;
 
 struct ExperimentText {
@@ -28,7 +28,7 @@ struct ExperimentText {
 
 struct ComparisonRequest {
   std::vector<ExperimentText> experiments;  ///< at least one
-  std::vector<std::string> overrides;       ///< KEY=VALUE for every row, before what is varied
+  std::vector<std::string> overrides;       ///< KEY=VALUE for every row, before the varied keys
   std::vector<SpaceKey> variations;         ///< applied to every experiment
   std::vector<Condition> conditions;        ///< that the rows of every experiment satisfy
   Catalog catalog;
@@ -37,27 +37,27 @@ struct ComparisonRequest {
   bool why = false;                 ///< attribute differences from the first row term by term
 };
 
-/// How the replicas of a row are kept in step, in words.
+/// Says in words how the replicas of a row are synchronised.
 struct SyncSummary {
   std::string method;
   std::string topology;      ///< of a gossip graph; of a global average the algorithm of its all-reduce
   std::int64_t workers = 0;  ///< n: replicas, or nodes where those are the workers
-  std::string wire;          ///< width of what they send each other, or "compressed"; "" if nothing
+  std::string wire;          ///< precision of their messages, or "compressed"; "" if there are none
   bool compressed = false;
   bool models = false;    ///< models travel, not gradients
   bool overlaps = false;  ///< while other work goes on
   bool in_step = true;    ///< workers keep step with each other
 };
 
-/// Against the first row that could be simulated. Of the latter two there is none where one of the rows
-/// counts tokens and the other samples without tokens, such as images.
+/// Compares with the first row that could be simulated. The latter two are missing if one of the rows counts
+/// tokens and the other samples without tokens, such as images.
 struct Ratios {
-  std::optional<double> step_time;           ///< none of what serves requests
+  std::optional<double> step_time;           ///< none for serving runs
   std::optional<double> speed_up;            ///< of tokens per second, or samples where a sample is one
   std::optional<double> scaling_efficiency;  ///< of the same per GPU
 };
 
-/// What the rates of the literature say of a row with `accuracy`.
+/// Holds the prediction of convergence rates from the literature for a row with `accuracy`.
 struct TargetSummary {
   struct Steps {
     double iterations = 0;  ///< until the target is reached; infinite where it never is
@@ -68,7 +68,7 @@ struct TargetSummary {
   std::optional<Steps> steps;  ///< none where the literature gives no guarantee
   double time_s = 0;           ///< iterations times step time
   std::string no_steps;        ///< why the literature has no rate of the method; "" where it has one
-  double noise = 0;            ///< what the bounds assume: of the gradient of a replica, or of a sample
+  double noise = 0;  ///< the assumption of the bounds: noise of the gradient of a replica, or of a sample
   bool noise_of_sample = false;
   double heterogeneity = 0;
 };
@@ -79,7 +79,7 @@ struct ComparedRow {
   SyncSummary sync;
   std::optional<Report> report;       ///< none where the variant contradicts itself
   std::vector<std::string> reasons;   ///< why it is not feasible
-  std::vector<std::string> left_out;  ///< what its figures would show and do not, in sentences
+  std::vector<std::string> left_out;  ///< effects that its figures leave out, in sentences
   std::string solved;                 ///< the value of Comparison::solve's key that was found; "" without
   std::optional<Ratios> ratios;       ///< none without a report
 
@@ -87,7 +87,8 @@ struct ComparedRow {
 
   [[nodiscard]] bool feasible() const { return reasons.empty(); }
   [[nodiscard]] bool serves() const { return report && report->serving; }
-  /// What does not fit into memory is stepped through all the same, but serves nothing.
+  /// Returns true if the row has times. A step that does not fit into memory is simulated all the same, but
+  /// such a replica serves no requests.
   [[nodiscard]] bool is_timed() const {
     return report && (!report->serving || report->serving->duration_ps > 0);
   }
@@ -99,17 +100,18 @@ struct ComparedRow {
 };
 
 struct Comparison {
-  std::vector<std::string> keys;  ///< what is varied
+  std::vector<std::string> keys;  ///< the varied keys
   bool several = false;           ///< more than one experiment
-  std::optional<Solve> solve;     ///< what was found in every row
+  std::optional<Solve> solve;     ///< the value found in every row
   bool why = false;               ///< differences from the first row are attributed term by term
   std::vector<ComparedRow> rows;  ///< by experiment, then by combination, the last key fastest
 
-  /// Whether requests are served, in all rows, in place of steps.
+  /// Returns true if all rows serve requests instead of running steps.
   [[nodiscard]] bool serves() const { return std::ranges::any_of(rows, &ComparedRow::serves); }
   /// The first row with a report and times, which the others are set against; none where no row has one.
   [[nodiscard]] std::optional<std::size_t> reference() const;
-  /// Of a row with a report, against the reference(); none for that itself and for rows without one.
+  /// Returns the difference of a row with a report from the reference(); nullopt for the reference itself and
+  /// for rows without a report.
   [[nodiscard]] std::optional<StepDifference> difference(std::size_t row) const;
   /// The feasible row that reaches its target first; none where no row has one.
   [[nodiscard]] std::optional<std::size_t> sweet_spot() const;
@@ -118,13 +120,13 @@ struct Comparison {
 /// Called as rows are done, one call at a time.
 using ComparisonProgress = std::function<void(std::size_t done, std::size_t total)>;
 
-/// With `solve` a row is the experiment with the value that was found; one in which there is none has the
-/// reason. Simulates every row on `threads` threads; the result depends neither on their number nor on their
-/// order. Where a varied key does nothing beside the other values (a period of all-reduce), it is left out,
-/// and of the rows that are alike then only the first is kept. A variant that contradicts itself, asks for
-/// what is not modelled or does not fit into memory is a row with its reasons. @throws InputError with what
-/// is wrong in all variants of an experiment, with everything where nothing can be simulated, and for more
-/// than kMostComparedRows rows.
+/// With `solve` a row is the experiment with the value that was found; a row without one has the reason.
+/// Simulates every row on `threads` threads; the result depends neither on their number nor on their order.
+/// Where a varied key does nothing beside the other values (a period of all-reduce), it is left out, and of
+/// the rows that are alike then only the first is kept. A variant that contradicts itself, asks for what is
+/// not modelled or does not fit into memory is a row with its reasons. @throws InputError with what is wrong
+/// in all variants of an experiment, with everything where nothing can be simulated, and for more than
+/// kMostComparedRows rows.
 [[nodiscard]] Comparison compare(const ComparisonRequest& request, unsigned threads,
                                  const ComparisonProgress& progress = {});
 

@@ -1,4 +1,4 @@
-// The figures of a row by name: what CSV, JSON and charts have in common. Internal to comparison/.
+// Lists the figures of a row by name, for CSV, JSON and charts. Internal to studies/compare/.
 #pragma once
 
 #include <optional>
@@ -17,8 +17,8 @@ struct NamedFigure {
 /// Figures of the comparison itself, always the same names: communication_s, speed_up, ...
 [[nodiscard]] std::vector<NamedFigure> own_figures(const ComparedRow& row);
 
-/// The same and the numbers of the result under their dotted keys, without what the simulator says of itself.
-/// Those that stand for another row's result are missing in a row without one.
+/// Returns own_figures() and the numbers of the result under their dotted keys, without those about the
+/// simulator itself. Figures that compare with another row's result are missing in a row without one.
 [[nodiscard]] std::vector<NamedFigure> all_figures(const ComparedRow& row);
 
 }  // namespace orrery

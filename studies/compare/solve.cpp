@@ -75,7 +75,7 @@ class SolveSearch {
  private:
   using Known = std::map<std::int64_t, double>;
 
-  /// Whether the figure is known there.
+  /// Evaluates the figure at a place; returns true if it is known there.
   bool look(std::int64_t index) {
     if (known_.contains(index)) return true;
     const auto figure = figure_at_(digits_.at(index));
@@ -84,7 +84,8 @@ class SolveSearch {
     return true;
   }
 
-  /// Whether the figure reaches the value between two neighbouring places, then the upper one is `crossing_`.
+  /// Returns true if the figure reaches the value between two neighbouring places; `crossing_` is then the
+  /// upper one.
   bool crosses() {
     for (auto at = std::next(known_.begin()); known_.size() > 1 && at != known_.end(); ++at) {
       const double before = std::prev(at)->second;
@@ -117,8 +118,8 @@ class SolveSearch {
                              wanted_.value));
   }
 
-  /// Whether an end with that figure is worth going on from: not where the other end is nearer to the value
-  /// and can go on.
+  /// Returns true if the search may go on from an end with that figure. It may not if the other end is nearer
+  /// to the value and can go on.
   [[nodiscard]] bool towards(double figure, bool other_goes_on) const {
     if (!other_goes_on || known_.size() < 3) return true;
     const auto off = [this](double some) { return std::abs(some - wanted_.value); };
@@ -126,7 +127,7 @@ class SolveSearch {
     return off(figure) <= off(other);
   }
 
-  /// Whether to go on that way: not where nothing can be simulated.
+  /// Goes one step beyond an end; returns false if nothing can be simulated there.
   bool step(std::int64_t end, double factor, bool worthwhile) {
     if (!worthwhile) return true;
     const std::int64_t next = digits_.near(digits_.value(end) * factor);

@@ -1,6 +1,6 @@
-// The value of a key at which a figure has reached a value, by bisection on numbers of three significant
-// digits. It knows keys and figures by name alone; whoever asks says what the figure is at a value of the
-// key.
+// Finds the value of a key at which a figure reaches a given value, by bisection on numbers of three
+// significant digits. It knows keys and figures by name alone; the caller computes the figure at a value of
+// the key.
 #pragma once
 
 #include <functional>

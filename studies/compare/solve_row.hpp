@@ -1,5 +1,5 @@
-// --solve in a row of a comparison: the experiment with other values of a key, and what its figure is then.
-// Internal to comparison/.
+// Solves --solve in a row of a comparison: it simulates the experiment with other values of a key. Internal
+// to studies/compare/.
 #pragma once
 
 #include <string>

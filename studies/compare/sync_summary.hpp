@@ -1,4 +1,5 @@
-// How the replicas of an experiment are kept in step, as the table says it. Internal to comparison/.
+// Says how the replicas of an experiment are synchronised, in the words of the table. Internal to
+// studies/compare/.
 #pragma once
 
 #include "orrery/experiment.hpp"

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kLongestName = 32;
 constexpr std::size_t kLongestValue = 44;
-/// Varied keys and what they did stay longest.
+/// Varied keys and their effects stay longest.
 constexpr int kAlways = 100;
 
 template <class Get>

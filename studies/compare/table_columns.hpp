@@ -1,4 +1,4 @@
-// The columns of the table on the terminal, as text. Internal to comparison/.
+// Writes the columns of the table on the terminal, as text. Internal to studies/compare/.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace orrery {
 
-/// All columns there are something to say in, from left to right.
+/// Returns all columns that have any value, from left to right.
 [[nodiscard]] std::vector<TableColumn> table_columns(const Comparison& comparison);
 
 }  // namespace orrery

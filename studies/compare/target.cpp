@@ -35,7 +35,7 @@ double worker_noise(const Experiment& experiment) {
   return experiment.accuracy.noise / std::sqrt(averaged);
 }
 
-/// Of the model's matrices; no tensor parallelism is taken into account.
+/// Returns the smallest side of the model's matrices; tensor parallelism is not taken into account.
 double smaller_side(const Model& model) {
   if (model.widths.empty()) return static_cast<double>(std::max<std::int64_t>(1, model.hidden));
   return static_cast<double>(*std::ranges::min_element(model.widths));

@@ -1,5 +1,5 @@
 // Steps and time to an experiment's target accuracy, from the rates of the literature. Internal to
-// comparison/.
+// studies/compare/.
 #pragma once
 
 #include <optional>

@@ -58,7 +58,7 @@ class ComparisonText {
     line("  " + painted("2", now));
   }
 
-  /// The sweet spot, and what times to a target rest on.
+  /// Writes the sweet spot, and the assumptions of times to a target.
   void target() {
     if (const auto best = comparison_.sweet_spot())
       remark("* least time to the target: " + label(comparison_.rows[*best]));
@@ -103,7 +103,7 @@ class ComparisonText {
     if (any(false, false) && any(true, true)) say("after computing", "beside it");
   }
 
-  /// Of what is not compressed.
+  /// Writes the precisions of uncompressed messages.
   void widths() {
     std::string gradients;
     std::string models;
@@ -160,7 +160,7 @@ class ComparisonText {
 
   using Sentences = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
-  /// Adds the row to those that the sentence is about.
+  /// Adds the row to those with the same sentence.
   void say(const std::string& sentence, const ComparedRow& row, Sentences& sentences) const {
     auto known = std::ranges::find(sentences, sentence, [](const auto& entry) { return entry.first; });
     if (known == sentences.end()) known = sentences.insert(known, {sentence, {}});
@@ -206,7 +206,8 @@ class ComparisonText {
     list("Not feasible", sentences);
   }
 
-  /// Of each row against the first one: its step time by GPU and along the critical path, and its memory.
+  /// Explains each row against the first one: its step time by GPU and along the critical path, and its
+  /// memory.
   void why() {
     bool any = false;
     for (std::size_t i = 0; i < comparison_.rows.size(); ++i) {

@@ -1,4 +1,4 @@
-// A comparison as text, JSON, CSV and a page, and as lines for a chart.
+// Writes a comparison as text, JSON, CSV and a page, and as lines for a chart.
 #pragma once
 
 #include <cstddef>
@@ -25,10 +25,11 @@ void write_comparison_json(const Comparison& comparison, const Sink& sink);
 /// A page of HTML: the rows, where their time goes, and any two of them term by term.
 void write_comparison_page(const Comparison& comparison, const Sink& sink);
 
-/// A header line and a row each: what the table has, in base units, then every number of the result.
+/// Writes a header line and a line per row: the table's figures, in base units, then every number of the
+/// result.
 void write_comparison_csv(const Comparison& comparison, const Sink& sink);
 
-/// One line of a chart.
+/// Describes one line of a chart.
 struct ChartLine {
   std::string name;                               ///< the other keys' values; "" where there are none
   std::vector<std::pair<double, double>> points;  ///< in the order of x
@@ -42,12 +43,12 @@ struct ChartLines {
 
 /// `axes` is X:Y, X: or :Y: a varied key (its last parts suffice) and a figure of the table's or the result's
 /// JSON. Without X the first key with numbers is taken; without Y time_to_target_s where there is one, else
-/// tokens_per_s_per_gpu of what serves requests, samples_per_s where the number of GPUs changes along X, else
+/// tokens_per_s_per_gpu when requests are served, samples_per_s if the number of GPUs changes along X, else
 /// step_time_s. Rows that are not feasible have no point.
 /// @throws InputError if there is no such key or figure.
 [[nodiscard]] ChartLines chart_lines(const Comparison& comparison, std::string_view axes);
 
-/// Whether a chart shows more than the table: the first key with numbers has at least three of them.
+/// Returns true if a chart shows more than the table: the first key with numbers has at least three of them.
 [[nodiscard]] bool deserves_chart(const Comparison& comparison);
 
 }  // namespace orrery

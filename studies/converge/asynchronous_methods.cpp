@@ -46,8 +46,8 @@ class AdPsgd final : public Asynchronous {
   Matrix read_;  ///< with which each worker's step began
 };
 
-/// Algorithm 1: every `period` of its steps a worker moves towards the centre, and the centre towards it, by
-/// beta / n of what is between them, beta the outer learning rate.
+/// Implements algorithm 1: every `period` of its steps a worker moves towards the centre, and the centre
+/// towards it, by beta / n of their difference, beta the outer learning rate.
 class Easgd final : public Asynchronous {
  public:
   explicit Easgd(const MethodSetup& setup) : Asynchronous(setup), centre_(Method::mean()) {}

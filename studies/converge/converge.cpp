@@ -92,7 +92,7 @@ void check_method(const ConvergenceSetup& setup, std::int64_t length) {
   }
 }
 
-/// Over those that are there.
+/// Returns the graph over present workers.
 GossipGraph graph_of(const ConvergenceSetup& setup, const Presence& presence) {
   if (!setup.sync.gossips()) return {};
   const std::int64_t rounds = std::clamp<std::int64_t>(setup.problem.iterations, 1, kMaxRandomRounds);

@@ -1,5 +1,5 @@
-// Really runs a synchronisation method on a small learning problem: loss and disagreement of the workers by
-// iteration. It knows no time; who calls it multiplies by simulated step times.
+// Runs a synchronisation method on a small learning problem: loss and disagreement of the workers by
+// iteration. It knows no time; the caller multiplies by simulated step times.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ struct ConvergenceSetup {
   std::uint32_t workers_per_node = 1;  ///< for topologies that know nodes
   std::int64_t seed = 0;
   unsigned threads = 1;
-  /// Of workers, as asynchronous methods have them go on at their own pace; fewer than workers repeat, none
-  /// are all alike.
+  /// Speeds of workers, at which asynchronous methods let each go on at its own pace. Fewer than workers
+  /// repeat; none: all are alike.
   std::vector<double> speeds;
 };
 
@@ -39,8 +39,8 @@ struct ConvergenceRun {
   std::vector<std::vector<double>> models;  ///< at the end, per worker
 };
 
-/// The same to the bit for any number of threads.
-/// @throws InputError at /problem/... or /data_parallel_sync/... for what cannot be run.
+/// Runs the method; the result is the same to the bit for any number of threads.
+/// @throws InputError at /problem/... or /data_parallel_sync/... for a setup that cannot be run.
 [[nodiscard]] ConvergenceRun converge(const ConvergenceSetup& setup);
 
 }  // namespace orrery

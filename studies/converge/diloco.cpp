@@ -1,6 +1,6 @@
-// DiLoCo (Douillard et al. 2023) and its streaming form (Douillard et al. 2025): workers train by themselves;
-// every `period` steps an outer optimizer takes the mean of what they changed. With fragments, each part
-// of the model has its turn; with a delay, workers go on while a part travels.
+// Implements DiLoCo (Douillard et al. 2023) and its streaming form (Douillard et al. 2025): workers train by
+// themselves; every `period` steps an outer optimizer takes the mean of their changes. With fragments, each
+// part of the model has its turn; with a delay, workers go on while a part travels.
 #include <deque>
 
 #include "orrery/fragments.hpp"

@@ -1,4 +1,4 @@
-// The order in which workers that wait for nobody end their steps, and whom they meet then. Internal to
+// Orders the ends of steps of asynchronous workers, and picks their partners then. Internal to
 // studies/converge/.
 #pragma once
 
@@ -22,7 +22,7 @@ class StepEnds {
  public:
   /// `speeds` of the workers, above 0 and in any unit; fewer than `workers` repeat, none are all alike.
   StepEnds(const std::vector<double>& speeds, std::uint32_t workers);
-  /// Whether the next step ends at `time` or before.
+  /// Returns true if the next step ends at `time` or before.
   [[nodiscard]] bool ends_by(double time) const { return waiting_.top().time <= time; }
   StepEnd next();
 
@@ -36,8 +36,8 @@ class StepEnds {
   std::priority_queue<StepEnd, std::vector<StepEnd>, Later> waiting_;
 };
 
-/// Whom the worker meets at the end of a step of its own: one of its neighbours in the round of that step,
-/// each as likely, by the seed; the worker itself where it has none.
+/// Returns the worker that `end`'s worker averages with at the end of a step of its own: one of its
+/// neighbours in the round of that step, each equally likely, by the seed; the worker itself if it has none.
 [[nodiscard]] std::uint32_t partner_of(const StepEnd& end, const GossipGraph& graph, std::int64_t seed);
 
 }  // namespace orrery

@@ -1,6 +1,6 @@
-// D2 (Tang et al. 2018), that is Exact Diffusion (Yuan, Ying, Zhao and Sayed 2019): gossip that takes back
-// what the averages of the step before did wrong, so that different data pull workers apart no more, at the
-// bytes of gossip.
+// Implements D2 (Tang et al. 2018), that is Exact Diffusion (Yuan, Ying, Zhao and Sayed 2019): gossip that
+// takes back the error of the previous step's average, so that different data no longer pull workers apart,
+// at the bytes of gossip.
 #include "studies/converge/method.hpp"
 #include "studies/converge/mixing.hpp"
 

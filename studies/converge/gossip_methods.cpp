@@ -7,9 +7,9 @@
 namespace orrery {
 namespace {
 
-/// Gossip SGD (Lian et al. 2017), Gossip-PGA and Gossip-AGA (Chen et al. 2021, Algorithms 1 and 2). With
-/// compression CHOCO-SGD (Koloskova et al. 2019): neighbours know a copy of every model, and what is sent is
-/// the difference from it.
+/// Implements Gossip SGD (Lian et al. 2017), Gossip-PGA and Gossip-AGA (Chen et al. 2021, Algorithms 1 and
+/// 2). With compression CHOCO-SGD (Koloskova et al. 2019): neighbours know a copy of every model, and
+/// messages are differences from it.
 class Gossip final : public Method {
  public:
   explicit Gossip(const MethodSetup& setup)
@@ -36,7 +36,7 @@ class Gossip final : public Method {
     }
     if (first_combine) models_ -= steps;
   }
-  /// Compressed differences are from copies that a worker who comes back does not have.
+  /// Compressed differences are from copies that a returning worker does not have.
   [[nodiscard]] bool is_elastic() const override { return !compresses(); }
   void join(Eigen::Index worker, const Vector& model) override {
     Method::join(worker, model);
@@ -91,7 +91,7 @@ class Gossip final : public Method {
   }
 
   Matrix before_;  ///< one-step-stale: the models of the step before
-  Matrix copies_;  ///< compressed: what neighbours know of each worker
+  Matrix copies_;  ///< compressed: the neighbours' copy of each worker
   std::vector<VectorCompressor> senders_;
   double consensus_step_ = 1;
   std::int64_t period_, since_average_ = 0;
@@ -129,15 +129,15 @@ class PushSum final : public Method {
     }
   }
 
-  /// All there is over all the weight there is, what travels included: as many as were there at the
-  /// beginning.
+  /// Returns the sum of all values over the sum of all weights, messages in flight included: as many as were
+  /// there at the beginning.
   [[nodiscard]] Vector mean() const override {
     return (numerators_ + late_numerators_).rowwise().sum() / weight_;
   }
 
   [[nodiscard]] bool is_elastic() const override { return true; }
-  /// Neither values nor weight are lost, so what the workers agree on stays the mean of all that was put in.
-  /// Who joins brings none and gets some from its neighbours.
+  /// Loses neither values nor weight, so the workers' consensus stays the mean of all values put in. A worker
+  /// that joins brings none and gets some from its neighbours.
   void leave(Eigen::Index worker, Eigen::Index heir) override {
     for (Matrix* held : {&numerators_, &weights_, &late_numerators_, &late_weights_}) {
       held->col(heir) += held->col(worker);
@@ -146,7 +146,7 @@ class PushSum final : public Method {
   }
 
  private:
-  /// What is sent arrives now, or one step late.
+  /// Sends shares, which arrive now, or one step late.
   void push(const Mixing& mixing, Matrix& values, Matrix& late) const {
     Matrix arriving = received(mixing, values, setup_.threads);
     keep_own_share(mixing, values);

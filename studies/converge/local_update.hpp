@@ -1,4 +1,4 @@
-// What a worker makes of a gradient: plain or heavy-ball SGD, or Adam. Inside studies/converge/.
+// Implements a worker's local update: plain or heavy-ball SGD, or Adam. Inside studies/converge/.
 #pragma once
 
 #include "studies/converge/objective.hpp"

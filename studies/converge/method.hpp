@@ -1,4 +1,4 @@
-// A synchronisation method's mathematics, an iteration at a time. Inside studies/converge/.
+// Declares a synchronisation method's mathematics, an iteration at a time. Inside studies/converge/.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace orrery {
 
-/// What a method works with; outlives it.
+/// Refers to the inputs of a method and outlives it.
 struct MethodSetup {
   const LearningObjective& objective;
   const DataParallelSync& sync;
@@ -32,11 +32,11 @@ class Method {
   /// The model that each worker would use.
   [[nodiscard]] virtual Matrix models() const { return models_; }
   [[nodiscard]] virtual Vector mean() const { return setup_.presence.mean(models_); }
-  /// Whether workers may come and go.
+  /// Returns true if workers may come and go.
   [[nodiscard]] virtual bool is_elastic() const { return false; }
-  /// The worker is about to leave: what it holds that others need goes to `heir`, who stays.
+  /// Called before a worker leaves: values that others need go to `heir`, which stays.
   virtual void leave(Eigen::Index /*worker*/, Eigen::Index /*heir*/) {}
-  /// The worker, who is there already, begins with the model of the others and without a past.
+  /// Called after a worker joined: it begins with the model of the others and without a past.
   virtual void join(Eigen::Index worker, const Vector& model);
 
  protected:
@@ -47,7 +47,7 @@ class Method {
     return rounds[static_cast<std::size_t>(iteration) % rounds.size()];
   }
   [[nodiscard]] Matrix gradients(std::int64_t iteration, const Matrix& models) const;
-  /// What every worker's optimizer makes of its gradient; nothing of those that are away.
+  /// Returns the directions of every worker's optimizer; those of absent workers are zero.
   [[nodiscard]] Matrix directions(std::int64_t iteration, const Matrix& models);
   [[nodiscard]] Eigen::Index workers() const { return models_.cols(); }
   [[nodiscard]] Eigen::Index length() const { return models_.rows(); }
@@ -57,7 +57,8 @@ class Method {
   Matrix models_;
 };
 
-/// The mean of what all workers that are there send, each through its compressor. `setup` outlives it.
+/// Computes the mean of the messages of all present workers, each through its compressor. `setup` outlives
+/// it.
 class CompressedMean {
  public:
   CompressedMean(const MethodSetup& setup, Eigen::Index length, std::int64_t seed);
@@ -66,7 +67,7 @@ class CompressedMean {
  private:
   const Presence& presence_;
   const Compression& compression_;
-  bool twice_;  ///< servers compress what they send back too
+  bool twice_;  ///< servers compress their answers too
   std::int64_t seed_;
   std::vector<VectorCompressor> senders_;
   VectorCompressor server_;

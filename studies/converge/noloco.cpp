@@ -1,7 +1,7 @@
-// NoLoCo (Kolehmainen et al. 2025, arXiv 2506.10911): local steps; every `period` of them each worker and its
-// partners of the round average what they changed and what they began with, and a momentum takes both.
-// That is gossip with a period and with an outer optimizer; with learning rate 1 and momentum 0 the models
-// themselves are averaged.
+// Implements NoLoCo (Kolehmainen et al. 2025, arXiv 2506.10911): local steps; every `period` of them each
+// worker and its partners of the round average their changes and their initial models, and a momentum takes
+// both. That is gossip with a period and with an outer optimizer; with learning rate 1 and momentum 0 the
+// models themselves are averaged.
 #include "studies/converge/method.hpp"
 #include "studies/converge/mixing.hpp"
 

@@ -1,4 +1,4 @@
-// The problems: data of every worker, losses and gradients. Inside studies/converge/ and its tests.
+// Declares the problems: data of every worker, losses and gradients. Inside studies/converge/ and its tests.
 #pragma once
 
 #include <Eigen/Dense>
@@ -10,7 +10,7 @@
 
 namespace orrery {
 
-/// One column per worker.
+/// A matrix with one column per worker.
 using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
@@ -27,14 +27,14 @@ class LearningObjective {
   virtual ~LearningObjective() = default;
   /// Length of a model.
   [[nodiscard]] virtual Eigen::Index dimension() const = 0;
-  /// Where all workers start.
+  /// Returns the model at which all workers start.
   [[nodiscard]] virtual Vector start() const = 0;
   /// Loss of sample `s` of a worker (s in [0, samples)); adds its gradient times `share` to `gradient`.
   virtual double add_sample(Eigen::Index worker, Eigen::Index s, const Vector& model, double share,
                             Vector& gradient) const = 0;
   /// The regulariser; adds its gradient.
   virtual double add_regularizer(const Vector& model, Vector& gradient) const = 0;
-  /// Least loss over all workers, where it is known.
+  /// Returns the least loss over all workers, if it is known.
   [[nodiscard]] virtual std::optional<double> optimal_loss() const { return std::nullopt; }
 
   [[nodiscard]] const LearningProblem& problem() const { return problem_; }

@@ -1,5 +1,5 @@
-// Workers side by side. What is done for one reads what all share and writes what is its own, so results do
-// not depend on the number of threads. Inside studies/converge/.
+// Runs workers side by side. The work for one reads shared data and writes its own, so results do not depend
+// on the number of threads. Inside studies/converge/.
 #pragma once
 
 #include <Eigen/Core>

@@ -59,7 +59,7 @@ Vector Presence::mean(const Matrix& columns) const {
 
 GossipGraph Presence::spread(const GossipGraph& graph) const {
   if (everyone()) return graph;
-  std::vector<std::uint32_t> number;  // of those that are there
+  std::vector<std::uint32_t> number;  // of present workers
   for (std::uint32_t worker = 0; worker < present_.size(); ++worker)
     if (present_[worker]) number.push_back(worker);
   GossipGraph all{graph.topology, {}};

@@ -1,4 +1,4 @@
-// Which workers take part: those that leave and join while a method runs. Internal to studies/converge/.
+// Tracks the workers that take part: some leave and join while a method runs. Internal to studies/converge/.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@ namespace orrery {
 
 class Presence {
  public:
-  /// All of so many workers, without those that join first.
-  /// @throws InputError at /problem/changes for workers that there are not, that leave while they are away or
-  /// join while they are there, and where none is left.
+  /// Starts with all `workers` workers, without those that join first.
+  /// @throws InputError at /problem/changes for workers that do not exist, that leave while they are away or
+  /// join while they are present, and if none is left.
   Presence(const LearningProblem& problem, std::int64_t workers);
 
   [[nodiscard]] bool has(Eigen::Index worker) const { return present_[static_cast<std::size_t>(worker)]; }
@@ -22,9 +22,9 @@ class Presence {
   [[nodiscard]] std::int64_t count() const { return count_; }
   void set(std::int64_t worker, bool present);
 
-  /// Mean of the columns of those that are there.
+  /// Returns the mean of the columns of present workers.
   [[nodiscard]] Vector mean(const Matrix& columns) const;
-  /// A graph over those that are there, as one over all: the others keep to themselves.
+  /// Returns a graph over present workers as one over all: absent ones have no neighbours.
   [[nodiscard]] GossipGraph spread(const GossipGraph& graph) const;
 
  private:

@@ -1,4 +1,4 @@
-// The makers behind make_objective(). Inside studies/converge/.
+// Declares the makers behind make_objective(). Inside studies/converge/.
 #pragma once
 
 #include "studies/converge/objective.hpp"

@@ -1,6 +1,6 @@
-// QG-DSGDm (Lin, Karimireddy, Stich and Jaggi 2021, "Quasi-global momentum", algorithm 1): gossip whose
-// momentum follows what models changed over a whole step, averages included, in place of what local gradients
-// say.
+// Implements QG-DSGDm (Lin, Karimireddy, Stich and Jaggi 2021, "Quasi-global momentum", algorithm 1): gossip
+// whose momentum follows the models' change over a whole step, averages included, in place of local
+// gradients.
 #include "studies/converge/method.hpp"
 #include "studies/converge/mixing.hpp"
 

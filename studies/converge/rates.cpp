@@ -59,7 +59,7 @@ Rate rate_with(const Mixture& mixture, const RateSetting& setting) {
   return {setting.noise / std::sqrt(setting.workers), spread * (noise + drift), mixture.beta * mixture.d};
 }
 
-/// Compression of what is averaged over all; `period` steps are in it.
+/// Adds the compression of a mean over all workers; `period` steps are in it.
 void add_compression(const CompressorConstants& constants, double passes, double period,
                      const RateSetting& setting, Rate& rate) {
   const double noise2 = setting.noise * setting.noise;
@@ -77,7 +77,7 @@ void add_compression(const CompressorConstants& constants, double passes, double
 
 bool compresses(const Compression& compression) { return compression.method != Compression::Method::none; }
 
-/// Whether the compressor is biased and nothing makes up for it.
+/// Returns true if the compressor is biased without error feedback to make up for it.
 bool diverges(const Compression& compression, const CompressorConstants& constants) {
   return compresses(compression) && !constants.unbiased && !compression.error_feedback;
 }
@@ -93,7 +93,7 @@ Rate gradient_tracking_rate(double gap, const RateSetting& setting) {
   return {setting.noise / std::sqrt(setting.workers), std::pow(spread, 2.0 / 3), 1 / p};
 }
 
-/// Of a method whose models meet those of neighbours. `gap` is above 0.
+/// Returns the rate of a method that averages models with neighbours. `gap` is above 0.
 Rate neighbours_rate(const DataParallelSync& sync, double gap, double period, RateSetting setting) {
   if (sync.method == SyncMethod::gradient_tracking) return gradient_tracking_rate(gap, setting);
   if (sync.method == SyncMethod::d2) {
@@ -191,7 +191,7 @@ std::optional<Rate> rate_of(const DataParallelSync& sync, const RateSetting& set
     return neighbours_rate(sync, gap, period, setting);
   }
   Rate rate = rate_with(period > 1 ? local(period) : Mixture{}, setting);
-  // Servers compress what they send back too.
+  // Servers compress their answers too.
   const double passes = sync.method == SyncMethod::parameter_server ? 2 : 1;
   if (compresses(sync.compression)) add_compression(constants, passes, period, setting, rate);
   return rate;

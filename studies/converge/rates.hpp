@@ -1,11 +1,12 @@
-// How many steps a method needs: its rate of convergence for smooth non-convex problems, from the literature.
-// After T steps the squared norm of the gradient, averaged over the steps, is at most of the order of
+// Computes the steps that a method needs: its rate of convergence for smooth non-convex problems, from the
+// literature. After T steps the squared norm of the gradient, averaged over the steps, is at most of the
+// order of
 //
 //   error(T) = statistical / sqrt(T) + slow / T^(2/3) + (1 + fast) / T
 //
 // in units in which smoothness times the initial distance from the optimum is 1. Parallel SGD has slow = fast
-// = 0. Knows no time; whoever simulates a step multiplies. Orders of magnitude with all constants 1: good for
-// comparing methods, topologies and periods, not for predicting a training run.
+// = 0. Knows no time; the caller that simulates a step multiplies. Orders of magnitude with all constants 1:
+// good for comparing methods, topologies and periods, not for predicting a training run.
 #pragma once
 
 #include <optional>
@@ -15,7 +16,7 @@
 
 namespace orrery {
 
-/// What a method's rate depends on besides the method.
+/// Holds the numbers beside the method that its rate depends on.
 struct RateSetting {
   double workers = 1;  ///< n
   double noise = 1;    ///< sigma: standard deviation of one worker's stochastic gradient
@@ -36,16 +37,16 @@ struct Rate {
   /// Steps until the statistical term is as large as any other that parallel SGD has not: from there on
   /// n workers need 1/n of the steps of one (linear speed-up). 0 for parallel SGD.
   [[nodiscard]] double transient_iterations() const;
-  /// Whether `target` is reached after the transient.
+  /// Returns true if `target` is reached after the transient.
   [[nodiscard]] bool has_linear_speed_up(double target) const;
 };
 
-/// What the literature says of `sync`; none where it gives no guarantee: replicas that never meet, a gap that
-/// is not known or not above 0, biased compression without error feedback.
+/// Returns the rate of `sync` from the literature; nullopt where it gives no guarantee: replicas that never
+/// communicate, a gap that is not known or not above 0, biased compression without error feedback.
 [[nodiscard]] std::optional<Rate> rate_of(const DataParallelSync& sync, const RateSetting& setting);
 
-/// Why the literature has no rate of the method for smooth non-convex problems, whatever its keys; "" where
-/// it has one.
+/// Returns why the literature has no rate of the method for smooth non-convex problems, whatever its keys; ""
+/// if it has one.
 [[nodiscard]] std::string_view reason_for_no_rate(SyncMethod method);
 
 /// Constants of a compressor C: unbiased with E||C(x) - x||^2 <= omega ||x||^2, or contractive with

@@ -1,4 +1,4 @@
-// What the workers have: features and labels. Inside studies/converge/.
+// Holds the samples of the workers: features and labels. Inside studies/converge/.
 #pragma once
 
 #include <cmath>
@@ -35,8 +35,8 @@ Samples draw_samples(const LearningProblem& problem, std::int64_t workers, std::
   return out;
 }
 
-/// What workers learn: (1 - heterogeneity) of one truth, the rest of one of their own; each entry is
-/// normal with the deviation given.
+/// Draws the truths that workers learn: (1 - heterogeneity) of a shared one, the rest of one of their own;
+/// each entry is normal with the deviation given.
 [[nodiscard]] inline Matrix draw_truths(const LearningProblem& problem, Eigen::Index length,
                                         std::int64_t workers, std::int64_t seed, std::uint64_t purpose,
                                         double deviation) {

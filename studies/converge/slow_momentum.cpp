@@ -1,5 +1,5 @@
-// SlowMo (Wang, Tantia, Ballas and Rabbat 2020, algorithm 1): steps of a base method, gossip or local SGD;
-// every `period` of them all models are averaged, and what that changed goes through a momentum.
+// Implements SlowMo (Wang, Tantia, Ballas and Rabbat 2020, algorithm 1): steps of a base method, gossip or
+// local SGD; every `period` of them all models are averaged, and their change goes through a momentum.
 #include "studies/converge/method.hpp"
 #include "studies/converge/mixing.hpp"
 

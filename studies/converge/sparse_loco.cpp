@@ -1,6 +1,6 @@
-// SparseLoCo (Sarfi, Therien, Lidin and Belilovsky 2025, arXiv 2508.15706): local steps; every `period` of
-// them the mean of what all workers changed, each compressed with an error feedback that decays, which does
-// what DiLoCo's outer momentum does.
+// Implements SparseLoCo (Sarfi, Therien, Lidin and Belilovsky 2025, arXiv 2508.15706): local steps; every
+// `period` of them the mean of all workers' changes, each compressed with an error feedback that decays,
+// which takes the place of DiLoCo's outer momentum.
 #include "studies/converge/method.hpp"
 
 namespace orrery {

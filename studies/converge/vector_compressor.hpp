@@ -1,5 +1,5 @@
-// Lossy forms of what travels, really applied: vector in, what the receiver makes of it out. Internal to
-// studies/converge/ and its tests. The wire format is of no interest here.
+// Applies lossy compression to vectors: vector in, the receiver's result out. Internal to studies/converge/
+// and its tests. The wire format is of no interest here.
 #pragma once
 
 #include "orrery/data_parallel_sync.hpp"
@@ -7,14 +7,14 @@
 
 namespace orrery {
 
-/// One sender's compressor with its state. `unbiased` scales random-k and keeps qsgd unbiased; otherwise
-/// both contract (E||C(x) - x||^2 <= (1 - delta) ||x||^2), as error feedback and CHOCO-SGD want it.
+/// Holds one sender's compressor with its state. `unbiased` scales random-k and keeps qsgd unbiased;
+/// otherwise both contract (E||C(x) - x||^2 <= (1 - delta) ||x||^2), as error feedback and CHOCO-SGD want it.
 class VectorCompressor {
  public:
   VectorCompressor(const Compression& compression, Eigen::Index length, bool unbiased);
   /// C(x). Random compressors draw from `random`.
   [[nodiscard]] Vector compress(const Vector& x, SplitMix64& random);
-  /// C(x + error_decay times what was lost before) if the compression has error feedback, else C(x).
+  /// Returns C(x + error_decay times the last loss) if the compression has error feedback, else C(x).
   [[nodiscard]] Vector compress_with_feedback(const Vector& x, SplitMix64& random);
   /// The share delta of the contraction, by the bound or, for sign and low rank, typically.
   [[nodiscard]] double contraction() const;

@@ -1,5 +1,5 @@
-// A run whose sites come and go: phases with the same sites, each simulated as the experiment without those
-// that are away, and what a site that joins has to fetch first.
+// Simulates a run whose sites come and go: phases with the same sites, each simulated as the experiment
+// without absent ones, and the transfer that a joining site needs first.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace orrery {
 
-/// From the beginning of `step` on a site takes part, or does so no more.
+/// Says that a site takes part from the beginning of `step` on, or does so no more.
 struct SiteChange {
   std::int64_t step = 0;
   bool joins = false;
@@ -34,8 +34,8 @@ struct ElasticRequest {
   Menus menus;
 };
 
-/// What a site needs before it takes part: weights and optimizer states, from the present site it reaches
-/// soonest. The others go on meanwhile.
+/// Describes the transfer that a site needs before it joins: weights and optimizer states, from the present
+/// site that delivers them soonest. The others go on meanwhile.
 struct Fetch {
   std::string site;
   std::string from;
@@ -63,9 +63,8 @@ struct ElasticRun {
   [[nodiscard]] double tokens() const;
 };
 
-/// Every replica keeps its batch, so the global batch shrinks and grows with the workers.
-/// @throws InputError with what is wrong in the experiment, in a change, or with fewer workers than the
-/// quorum.
+/// Simulates the run. Every replica keeps its batch, so the global batch shrinks and grows with the workers.
+/// @throws InputError with the errors in the experiment or in a change, or for fewer workers than the quorum.
 [[nodiscard]] ElasticRun simulate_elastic(const ElasticRequest& request);
 
 /// The table of phases and the sums below it.

@@ -1,5 +1,5 @@
-// What a plan leaves off that would make its step faster at no other cost: what people turn on without
-// thinking of it, and forget.
+// Finds options that a plan leaves off although they would make its step faster at no other cost; users
+// usually turn them on and easily forget them.
 #pragma once
 
 #include <functional>

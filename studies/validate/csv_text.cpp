@@ -43,7 +43,7 @@ class CsvReader {
   }
 
  private:
-  /// libcsv is C: what its callbacks throw waits until it has returned.
+  /// Stores exceptions until libcsv has returned, because it is C.
   static void on_cell(void* data, std::size_t size, void* self) {
     auto& reader = *static_cast<CsvReader*>(self);
     reader.guarded([&] { reader.add_cell({static_cast<const char*>(data), size}); });

@@ -1,4 +1,4 @@
-// CSV text (RFC 4180) as rows of cells that know where they stand. Internal to validation/.
+// Parses CSV text (RFC 4180) into rows of cells with their positions. Internal to studies/validate/.
 #pragma once
 
 #include <string>
@@ -15,8 +15,8 @@ struct CsvCell {
 
 using CsvRow = std::vector<CsvCell>;
 
-/// All rows; lines without text are left out, and those at the head that begin with #. Throws InputError,
-/// located in `source`, for wrong quotes, text that is no UTF-8, and more than a million cells.
+/// Returns all rows; lines without text are left out, and those at the head that begin with #. Throws
+/// InputError, located in `source`, for wrong quotes, invalid UTF-8, and more than a million cells.
 std::vector<CsvRow> read_csv(std::string_view text, const std::string& source);
 
 }  // namespace orrery

@@ -48,13 +48,13 @@ struct KnownFigures {
     of_training = names_of(any);
     any.serving.emplace();
     any.serving->duration_ps = 1;
-    any.serving->arrivals_per_s = 1;  // and so is what a queue has
+    any.serving->arrivals_per_s = 1;  // and so are the keys of queues
     of_requests = names_of(any);
     all = of_training;
     std::ranges::copy_if(of_requests, std::back_inserter(all),
                          [&](const std::string& name) { return !contains(of_training, name); });
   }
-  /// Whether only results have it that served requests.
+  /// Returns true if only results of serving have the figure.
   [[nodiscard]] bool needs_requests(const std::string& name) const { return !contains(of_training, name); }
 
  private:
@@ -140,7 +140,7 @@ class TableReader {
     if (diagnostics_.empty() && table_.keys.empty()) {
       add(header.front(), "", "found no measured column, such as measured.step_time_s");
     }
-    // Parts come before what is in them: model before model.layers.
+    // Objects come before their members: model before model.layers.
     std::ranges::stable_sort(columns_, {}, [](const Column& column) {
       return column.use != Use::experiment ? 0 : std::ranges::count(column.key, '.');
     });
@@ -231,7 +231,7 @@ class TableReader {
     return std::nullopt;
   }
 
-  /// Whether the cell says `yes`.
+  /// Returns true if the cell says `yes`.
   bool flag(const CsvCell& cell, std::string_view key, std::string_view yes, std::string_view no) {
     if (cell.text != yes && cell.text != no)
       add(cell, "", fmt::format("found {} for {}, allowed {} or {}", quote(cell.text), key, no, yes));
@@ -255,7 +255,7 @@ class TableReader {
     }
   }
 
-  /// What requests met is measured of requests.
+  /// Checks that figures of requests are measured only on rows that serve requests.
   void check_figures(const CsvRow& cells, const MeasuredRow& row) {
     if (!row.skipped_because.empty() || row.experiment.inference) return;
     for (const Column& column : columns_) {

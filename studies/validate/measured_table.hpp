@@ -1,5 +1,5 @@
-// Tables of measured runs: one experiment a row, with what was measured. Read by `validate`, and by
-// whatever fits constants to measured rows; knows nothing of predictions.
+// Reads tables of measured runs: one experiment a row, with its measured figures. Used by `validate`, and by
+// fits of constants to measured rows; knows nothing of predictions.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace orrery {
 
-/// One measured figure of a run.
+/// Holds one measured figure of a run.
 struct Measurement {
   std::string key;   ///< of the result, such as step_time_s or memory.peak_gb
   double value = 0;  ///< above 0, in the key's unit
@@ -25,7 +25,7 @@ struct MeasuredRow {
   std::string model_key;  ///< equal for rows of the same model
   std::string
       case_name;        ///< the cell `case`: plans that were all tried on one cluster; "" where none is given
-  std::string planner;  ///< the cell `planner`: what predicted `planner_step_s`
+  std::string planner;  ///< the cell `planner`: the source of `planner_step_s`
   std::optional<double> planner_step_s;  ///< step time that a planner predicted, s
   Experiment experiment;                 ///< validated; empty in a skipped row
   std::vector<Measurement> measured;
@@ -37,11 +37,11 @@ struct MeasuredRow {
 struct MeasuredTable {
   std::string name;               ///< the file's name without folder and .csv
   std::string source;             ///< as it stands in error messages
-  std::vector<std::string> keys;  ///< what is measured, in the order of the columns
+  std::vector<std::string> keys;  ///< the measured figures, in the order of the columns
   std::vector<MeasuredRow> rows;
 };
 
-/// What reading needs besides the text. `overrides` are KEY=VALUE and apply to every row.
+/// Holds the inputs of reading beside the text. `overrides` are KEY=VALUE and apply to every row.
 struct TableContext {
   Catalog catalog;
   Menus menus;
@@ -51,12 +51,12 @@ struct TableContext {
 /// Reads CSV text. A header cell is a dotted experiment key, `measured.` and a key of the result, `case`,
 /// `planner`, `planner.step_time_s`, `kept_back`, `source` or `note`; an empty cell leaves its key at the
 /// default. Lines in front of the header that begin with # are remarks. `measured.feasible` is 0 or 1,
-/// `kept_back` true or false. Rows that ask for what is not modelled yet are kept as skipped ones. Throws
+/// `kept_back` true or false. Rows with features that are not modelled yet are kept as skipped ones. Throws
 /// InputError with all other problems found, each with line and column of its cell.
 MeasuredTable read_measured_table(std::string_view text, const std::string& source,
                                   const TableContext& context);
 
-/// A table's text and what it is called in error messages.
+/// Holds a table's text and its name in error messages.
 struct TableText {
   std::string source;
   std::string text;

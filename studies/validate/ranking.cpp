@@ -63,7 +63,7 @@ std::vector<TriedRow> predict_rows(const std::vector<MeasuredTable>& tables, uns
   return rows;
 }
 
-/// What is wrong with any row, each in its line.
+/// Throws all errors of the rows, each on its line.
 void stop_if_wrong(const std::vector<TriedRow>& rows) {
   std::vector<Diagnostic> all;
   for (const TriedRow& tried : rows) {

@@ -1,5 +1,5 @@
-// Do predictions put the right plan first? Plans that were all tried on one cluster, in the order in which
-// each network model predicts them, and in that of the planner that chose them.
+// Checks if predictions put the right plan first. Plans were all tried on one cluster, in the order in
+// which each network model predicts them, and in that of the planner that chose them.
 #pragma once
 
 #include <array>
@@ -14,25 +14,25 @@
 
 namespace orrery {
 
-/// One plan of a case.
+/// Describes one plan of a case.
 struct TriedPlan {
   std::string name;
   double predicted_s = 0;
   std::optional<double> measured_s;  ///< none: it failed
-  bool fits = true;                  ///< by the model: else nobody would choose it
+  bool fits = true;                  ///< by the model; a plan that does not fit is not chosen
 };
 
-/// What comes of choosing by one kind of prediction.
+/// Holds the result of choosing plans by one kind of prediction.
 struct PlanOrder {
   std::string by;             ///< the network model, or the planner
   std::optional<double> tau;  ///< Kendall's tau-b of the plans that ran; none for fewer than kSmallestGroup
   std::string chosen;         ///< the plan predicted to be the fastest of those that fit; "" where none does
-  /// Its measured time over the best measured one, less 1; none where it failed.
+  /// Its measured time over the best measured one, less 1; nullopt if it failed.
   std::optional<double> regret;
   std::optional<double> regret_of_3;  ///< of the best of the three predicted to be the fastest, likewise
 };
 
-/// Of plans predicted to be equally fast the first is chosen.
+/// Orders plans by prediction; of plans predicted to be equally fast it chooses the first.
 [[nodiscard]] PlanOrder order_plans(std::string by, std::span<const TriedPlan> plans);
 
 /// Plans of one model on one cluster.
@@ -51,7 +51,7 @@ struct RankedCase {
   [[nodiscard]] std::size_t plans() const { return ran + failed; }
 };
 
-/// By Network.
+/// Names in the order of Network.
 inline constexpr std::array<std::string_view, 2> kRankedNetworks{"alpha-beta", "flow"};
 
 /// The cases of `tables`, in their order: rows of a table with the same cell `case`, else of the same model.

@@ -46,7 +46,7 @@ struct Sides {
   }
 };
 
-/// A weighted mean, and the extreme of what it is of.
+/// Computes a weighted mean and an extreme of values.
 class Summary {
  public:
   void add(std::optional<double> value, double weight) {
@@ -69,7 +69,7 @@ class Summary {
   std::optional<double> most_;
 };
 
-/// Of the plan that would be chosen; none where none fits.
+/// Returns the regret of the plan that would be chosen; nullopt if none fits.
 std::optional<double> regret(std::span<const Pair> pairs) {
   const Pair* chosen = nullptr;
   for (const Pair& pair : pairs) {

@@ -1,4 +1,4 @@
-// How far predictions are from measurements. Plain numbers; knows nothing of tables or experiments.
+// Computes how far predictions are from measurements. Plain numbers; knows nothing of tables or experiments.
 #pragma once
 
 #include <optional>
@@ -8,13 +8,13 @@
 
 namespace orrery {
 
-/// One predicted figure beside the measured one.
+/// Holds one predicted figure beside the measured one.
 struct Pair {
   double predicted = 0;
   double measured = 0;                        ///< above 0
   std::string group;                          ///< pairs whose order among each other matters
   std::optional<bool> inside = std::nullopt;  ///< whether `measured` lies in a predicted range
-  bool fits = true;                           ///< by the model: else nobody would choose it
+  bool fits = true;                           ///< by the model; a plan that does not fit is not chosen
 
   /// predicted / measured - 1
   [[nodiscard]] double error() const { return predicted / measured - 1; }
@@ -29,15 +29,15 @@ struct ErrorStatistics {
   double bias = 0;  ///< mean error, with its sign
   /// Spearman's, equal values sharing their mean rank; none where a side has no two different values.
   std::optional<double> rank_correlation;
-  /// The same within each group of at least kSmallestGroup pairs: mean weighted by pairs, and lowest.
+  /// The rank correlation within each group of at least kSmallestGroup pairs: mean weighted by pairs, and
+  /// lowest.
   std::optional<double> rank_correlation_within_model;
   std::optional<double> lowest_within_model;
   /// Kendall's tau-b within the same groups: mean weighted by pairs, and lowest.
   std::optional<double> kendall_within_model;
   std::optional<double> lowest_kendall_within_model;
-  /// What one loses who takes the plan of a group that is predicted to be the fastest of those that fit:
-  /// measured over the least measured - 1; mean of the groups, and largest. For times, which are better
-  /// small.
+  /// The loss from choosing the plan of a group that is predicted to be the fastest of those that fit:
+  /// measured over the least measured - 1; mean of the groups, and largest. For times, where less is better.
   std::optional<double> regret_within_model;
   std::optional<double> largest_regret_within_model;
   std::optional<double> inside_p10_p90;  ///< share of the pairs with a predicted range

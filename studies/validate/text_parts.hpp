@@ -25,7 +25,7 @@ std::string overview_label(const TableResult& result, const std::string& key);
 /// Why rows were skipped, and how many.
 std::map<std::string, std::size_t> reasons(const TableResult& result);
 
-/// What rows of any table were left out by.
+/// Returns the properties by which rows of any table were left out.
 std::vector<std::string> ways_left_out(const std::vector<TableResult>& results);
 
 }  // namespace orrery

@@ -16,14 +16,14 @@ namespace {
 constexpr const char* kStepTime = "step_time_s";
 constexpr const char* kPeak = "memory.peak_gb";
 
-/// One row to simulate, and what came of it.
+/// Holds one row to simulate, and its result.
 struct PredictionJob {
   const MeasuredTable* table = nullptr;
   const MeasuredRow* row = nullptr;
   Prediction prediction;
   std::exception_ptr error;
 
-  /// What the time to simulate grows with.
+  /// Returns a size that the time to simulate grows with.
   [[nodiscard]] std::int64_t size() const { return simulation_size(row->experiment); }
 };
 

@@ -27,7 +27,7 @@ struct Prediction {
 [[nodiscard]] Prediction predict(const Experiment& experiment, std::span<const std::string> keys,
                                  Simulator& simulator);
 
-/// What the time to simulate grows with: start the large ones first.
+/// Returns a size that the time to simulate grows with, so that the large experiments can be started first.
 [[nodiscard]] std::int64_t simulation_size(const Experiment& experiment);
 
 /// One measured figure of one row and its prediction.
@@ -39,7 +39,8 @@ struct ComparedFigure {
   Pair pair;
   std::optional<double> p10;  ///< the predicted range, where there is one
   std::optional<double> p90;
-  /// By fits that had not seen the row, by what it was left out by; studies/calibrate/ adds them.
+  /// Predictions by fits that had not seen the row, by the property it was left out by; studies/calibrate/
+  /// adds them.
   std::map<std::string, double> left_out{};
   bool kept_back = false;  ///< no constant was fitted to the row
 };
@@ -60,13 +61,14 @@ struct TableResult {
   std::vector<SkippedRow> skipped;
   bool of_requests = false;                           ///< rows serve requests: each of their figures counts
   std::map<std::string, ErrorStatistics> statistics;  ///< by key; a key without figures is missing
-  /// Of rows that say so themselves (MeasuredRow::kept_back), by key.
+  /// Errors of rows that are marked as kept back (MeasuredRow::kept_back), by key.
   std::map<std::string, ErrorStatistics> kept_back;
-  /// Of rows predicted by fits that had not seen them, by what they were left out by; studies/calibrate/ adds
-  /// them.
+  /// Errors of rows predicted by fits that had not seen them, by the property they were left out by;
+  /// studies/calibrate/ adds them.
   std::map<std::string, ErrorStatistics> left_out;
 
-  /// Whose errors speak for the table: all of those that rows of requests have, else the main one.
+  /// Returns the figures whose errors represent the table: all of those that rows of requests have, else the
+  /// main one.
   [[nodiscard]] std::vector<std::string> key_figures() const;
 
   /// Null where no row has the main figure.

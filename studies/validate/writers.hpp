@@ -1,4 +1,4 @@
-// Validation results as text for a terminal, JSON, CSV and a page of documentation.
+// Writes validation results as text for a terminal, JSON, CSV and a page of documentation.
 #pragma once
 
 #include <functional>
@@ -20,13 +20,13 @@ void write_validation_json(const std::vector<TableResult>& results, const TextSi
 void write_validation_html(const std::vector<TableResult>& results, const TextSink& sink);
 /// A header line, then one line per row and figure, skipped rows with their reason.
 void write_validation_csv(const std::vector<TableResult>& results, const TextSink& sink);
-/// A Markdown page; `command` is what wrote it.
+/// Writes a Markdown page; `command` is the command that wrote it.
 void write_validation_page(const std::vector<TableResult>& results, std::string_view command,
                            const TextSink& sink);
 
-/// Each case of at least kSmallestGroup plans, means over cases, and what became of memory.
+/// Writes each case of at least kSmallestGroup plans, means over cases, and memory results.
 void write_ranking_text(const std::vector<RankedCase>& cases, const TextSink& sink);
-/// {"cases": [...]}: every case, with what choosing by each kind of prediction gives.
+/// Writes {"cases": [...]}: every case, with the result of choosing by each kind of prediction.
 void write_ranking_json(const std::vector<RankedCase>& cases, const TextSink& sink);
 
 }  // namespace orrery

@@ -41,7 +41,7 @@ class BatchCommand(CommandLineCase):
                 self.assertEqual([answer["plan"]["global_batch_size"] for answer in part[::2]], [64 * i for i in range(1, 100)])
 
     def test_refuses_what_a_single_run_refuses(self):
-        """The same experiments in the same words; what is right has the same result."""
+        """Compares equal experiments in equal words; each valid one has an equal result."""
         def planned(**keys):
             return changed(plan={**SMALL["plan"], **keys})
 

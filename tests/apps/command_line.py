@@ -1,4 +1,4 @@
-"""What the tests of the command line share: the program, a small experiment, a folder of their own."""
+"""Holds the parts that tests of the command line share: the program, a small experiment, a folder of their own."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import unittest
 
 ORRERY = sys.argv[1]
 EXAMPLES = pathlib.Path(sys.argv[2])
-# What takes seconds takes minutes then: what only repeats the same paths is done less often.
+# Seconds become minutes then, so tests that only repeat the same paths do so less often.
 SANITIZED = "ORRERY_SANITIZED" in os.environ
 SMALL = {"model": "gpt3-125m", "cluster": {"base": "dgx-a100-80gb", "nodes": 1},
          "plan": {"tensor_parallel": 2, "pipeline_parallel": 2, "data_parallel": 2, "global_batch_size": 16}}

@@ -17,7 +17,7 @@ LLAMA = {"name": "LLaMA-3.1 405B", "model": "llama3.1-405b", "cluster": {"base":
 THEIRS = ["name", "ngpus", "TP", "PP", "EP", "CP", "DP", "sub_seq_length", "micro_batch_size", "num_of_micro_batches",
           "data_parallel_sharding_strategy", "total_memory_gb", "model_and_optimizer_states_memory_gb",
           "activations_memory_gb"]
-# As published (Khare 2024).
+# These figures are published (Khare 2024).
 ROWS = """LLaMA-3.1 405B,8,1,1,1,1,8,8192,1,512.0,NO_OP,7372.49,6803.58,568.91
 LLaMA-3.1 405B,8,1,1,1,1,8,8192,2,256.0,NO_OP,7941.40,6803.58,1137.82
 LLaMA-3.1 405B,8,1,1,1,1,8,8192,4,128.0,NO_OP,9079.22,6803.58,2275.64

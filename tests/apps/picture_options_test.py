@@ -50,7 +50,7 @@ class Picture:
 
 
 def on_a_terminal(*arguments, **more):
-    """What the program prints where its standard output is a terminal."""
+    """Returns the program's output when its standard output is a terminal."""
     leader, follower = pty.openpty()
     environment = {key: value for key, value in os.environ.items() if key != "NO_COLOR"}
     process = subprocess.Popen([ORRERY, *map(str, arguments)], stdout=follower, stderr=subprocess.DEVNULL,

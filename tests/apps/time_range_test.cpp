@@ -9,7 +9,7 @@ namespace {
 
 constexpr Picoseconds kTwoSeconds = 2'000'000'000'000;
 
-/// Of a run of two seconds.
+/// Returns a range of a run of two seconds.
 std::string range_in_ps(const std::string& text) {
   const TimeRange range = parse_time_range(text, "--svg-time");
   return std::to_string(range.from_ps(kTwoSeconds)) + " " + std::to_string(range.to_ps(kTwoSeconds));

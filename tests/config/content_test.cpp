@@ -1,5 +1,5 @@
-// Every key that an experiment can set is part of what tells experiments apart (members(), ==), so that no
-// cache takes one for another.
+// Checks that every key of an experiment is part of its identity (members(), ==), so that no cache takes one
+// experiment for another.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -26,7 +26,7 @@ void change(T& object, V T::*member) {
   }
 }
 
-/// Whether `object` with a changed value of the field is another one; fields without a target belong to
+/// Returns true if a changed value of the field makes a different object; fields without a target belong to
 /// others.
 template <class T>
 bool tells_apart(const Field<T>& field) {

@@ -1,4 +1,4 @@
-// Experiments that serve requests: what is read, and what is refused.
+// Checks experiments that serve requests: keys that are read, and values that are refused.
 #include <doctest/doctest.h>
 
 #include <cstdlib>

@@ -9,7 +9,7 @@ using io_test::diagnostics;
 
 namespace {
 
-/// What is said of a pattern of the catalog's model of 8 layers.
+/// Returns the problems of a pattern in the catalog's model of 8 layers.
 std::string problems(const std::string& pattern, const std::string& more = "") {
   const std::string text =
       R"({"model": {"base": "tiny")" + more + R"(, "layer_pattern": )" + pattern + R"(}, "cluster": "box"})";

@@ -56,7 +56,7 @@ TEST_CASE("an entry of a list that is not there is a mistake of the command line
   CHECK(diagnostics(R"({"model": "tiny", "cluster": "box", "plan": {"stage_layers": [8]}})",
                     {"plan.stage_layers.5=1"}) ==
         "command line: /plan/stage_layers: found index \"5\", allowed 0 to 0");
-  // What the command line made by setting a part of it is its own, too.
+  // A value belongs to the command line, too, if setting a part of it created it.
   CHECK(has(diagnostics(kTiny, {"simulation.steps.first=1"}),
             "command line: /simulation/steps: found an object"));
 }

@@ -138,7 +138,7 @@ TEST_CASE("no cluster of the catalog gets a warning") {
 }
 
 // Experts are sharded over all ranks that hold the same ones: a group of replicas is refused there, so none
-// is chosen either, and what was chosen can be read again.
+// is chosen either, and the chosen plan can be read again.
 TEST_CASE("no group of replicas is chosen to shard a model with experts") {
   for (const char* asked : {R"("zero_group_size": "auto", )", ""}) {  // or by the software
     const LocatedExperiment read = read_whole(

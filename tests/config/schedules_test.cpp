@@ -1,4 +1,4 @@
-// Plans with the schedules that there are: what they leave open, and what stands against them.
+// Checks plans with every schedule: the defaults of missing keys, and the obstacles.
 #include <doctest/doctest.h>
 
 #include "tests/config/support.hpp"
@@ -7,7 +7,7 @@ using namespace orrery;
 
 namespace {
 
-/// Of the tiny model of 8 layers on one node of 8 GPUs.
+/// Returns an experiment of the tiny model of 8 layers on one node of 8 GPUs.
 std::string experiment(const std::string& plan) {
   return R"({"model": "tiny", "cluster": "box", "plan": )" + plan + "}";
 }

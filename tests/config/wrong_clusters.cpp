@@ -1,4 +1,4 @@
-// What cluster.regions and cluster.groups refuse.
+// Checks the values that cluster.regions and cluster.groups refuse.
 #include <doctest/doctest.h>
 
 #include <string>

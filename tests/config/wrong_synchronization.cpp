@@ -1,4 +1,4 @@
-// What data_parallel_sync, its graphs, compression and cluster.overrides refuse.
+// Checks the values that data_parallel_sync, its graphs, compression and cluster.overrides refuse.
 #include <doctest/doctest.h>
 
 #include "tests/config/support.hpp"
@@ -8,8 +8,8 @@ using io_test::diagnostics;
 
 namespace {
 
-/// Of an experiment with that data_parallel_sync, whose keys begin in column 61, and `set` on the command
-/// line.
+/// Returns the problems of an experiment with that data_parallel_sync, whose keys begin in column 61, and
+/// `set` on the command line.
 std::string sync_problems(const std::string& sync, const std::vector<std::string>& set = {}) {
   return diagnostics(R"({"model": "tiny", "cluster": "box", "data_parallel_sync": )" + sync + "}", set);
 }

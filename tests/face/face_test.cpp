@@ -1,4 +1,4 @@
-// The face of the library: what a program outside can read, run, look at and write.
+// Tests the face of the library, as an outside program reads, runs, inspects and writes.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-"""What the tests of the Python module share."""
+"""Holds the parts that tests of the Python module share."""
 
 import importlib.util
 import json

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What is no experiment: one clear error each, at its place, and no crash."""
+"""Checks inputs that are no experiments: one clear error each, at its place, and no crash."""
 
 import collections
 import enum

@@ -28,7 +28,7 @@ SLOW = {"experiment": {"model": "gpt3-13b", "cluster": {"base": "dgx-a100-80gb",
 
 
 def contents(file):
-    """What a file says, without the order of rows."""
+    """Returns the contents of a file, without the order of rows."""
     return sorted(map(str, orrery.Sweep(file).rows()))
 
 
@@ -49,7 +49,7 @@ class Here(unittest.TestCase):
         self.assertEqual(contents(self.folder / "mine.db"), contents(self.folder / "theirs.db"))
 
     def test_points_are_numbered_as_the_command_line_does(self):
-        """What `orrery sweep --dask` asks for: keys in the order of --vary, in copies on workers too."""
+        """Checks the request of `orrery sweep --dask`: keys in the order of --vary, in copies on workers too."""
         order = ["plan.tensor_parallel", "plan.micro_batch_size"]
         keys = {key: [1, 2] for key in order}
         space = orrery.Space._of(keys, SMALL, [], [], False, order)

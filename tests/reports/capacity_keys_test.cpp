@@ -1,4 +1,4 @@
-// The capacity of a service takes runs of its own: nobody gets it without asking.
+// Checks that the capacity of a service, which takes runs of its own, is computed only on request.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Small records of served requests, for what is drawn and written of them.
+// Makes small records of serving runs, for tests of drawing and writing.
 #pragma once
 
 #include "orrery/serving_record.hpp"

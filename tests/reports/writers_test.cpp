@@ -187,7 +187,7 @@ TEST_CASE("energy and cost are power and rent times time, null where the GPUs do
   const double hours = report.step_time_s() / 3600;
   CHECK(json["energy_kwh"].get<double>() == doctest::Approx(11.2 * hours));
   CHECK(json["cost_usd"].get<double>() == doctest::Approx(40 * hours));
-  // As many steps as the run has.
+  // The training has this many steps.
   const double steps = 3e11 / static_cast<double>(report.tokens_per_step);
   CHECK(json["training_energy_kwh"].get<double>() == doctest::Approx(11.2 * hours * steps));
   CHECK(json["training_cost_usd"].get<double>() == doctest::Approx(40 * hours * steps));

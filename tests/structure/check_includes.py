@@ -117,7 +117,7 @@ THIRD_PARTY = {
     "benchmark/": [("bench/", "")],
 }
 
-# What the engine and the networks must not know, as words inside identifiers.
+# Words that identifiers of the engine and the networks must not contain.
 BLIND_ROOMS = ("sim/engine", "sim/network")
 FOREIGN_WORDS = {"layer", "layers", "pipeline", "pipelines", "model", "models", "transformer", "attention",
                  "tensor", "json", "yaml"}
@@ -356,7 +356,7 @@ def problems_of(files):
 
 
 def problems_of_project(files, check):
-    """What `check` finds in a project of these files, which it gets as a folder."""
+    """Returns the findings of `check` in a project of these files, which it gets as a folder."""
     with tempfile.TemporaryDirectory() as folder:
         for path, text in files.items():
             file = pathlib.Path(folder) / path

@@ -1,5 +1,5 @@
-// What holds for every row of both tables: routes are connected, repeat nothing and are the same
-// again; every vertex has a name of its own; rings are permutations.
+// Checks properties of every row of both tables: routes are connected, repeat nothing and are reproducible;
+// every vertex has a name of its own; rings are permutations.
 #include <algorithm>
 #include <set>
 

@@ -1,4 +1,5 @@
-// Clusters of clusters: sites with fabrics of their own, lines between them, what loss leaves of a line.
+// Tests clusters of clusters: sites with fabrics of their own, lines between them, and the bandwidth of lossy
+// lines.
 #include <cmath>
 
 #include "tests/topologies/helpers.hpp"

@@ -18,8 +18,8 @@ std::vector<Ring> rings_of(const std::string& wiring, std::int64_t count, const 
   return build_topology(cluster_of(2, count, wiring, "switch", count))->node_rings(members);
 }
 
-/// What all rings together move past a GPU when each takes an equal share, in links of 25 GB/s:
-/// rings / (uses / links) on the most loaded link.
+/// Returns the bandwidth that all rings together move past a GPU when each takes an equal share, in links of
+/// 25 GB/s: rings / (uses / links) on the most loaded link.
 double ring_bandwidth(const std::string& wiring, std::int64_t count, const Ring& members) {
   const auto node = build_topology(cluster_of(1, count, wiring, "switch"));
   const auto rings = node->node_rings(members);

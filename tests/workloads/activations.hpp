@@ -1,4 +1,4 @@
-// What the passes of a program keep and free, against the memory of its stage.
+// Compares the activations that the passes of a program keep and free with the memory of its stage.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -9,8 +9,8 @@
 
 namespace orrery::test {
 
-/// Where passes run one after the other, what they keep and free adds up to nothing, and most of it is what
-/// the memory of the stage says, to the byte.
+/// Checks activations. If passes run one after the other, the kept and freed memory adds up to nothing, and
+/// its peak is the memory of the stage, to the byte.
 inline void check_activations(const Workload& w) {
   for (std::size_t p = 0; p < w.programs.size(); ++p) {
     CAPTURE(p);

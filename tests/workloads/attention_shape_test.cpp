@@ -29,7 +29,7 @@ TEST_CASE("parameters of latent attention") {
   const std::int64_t queries = 7168LL * 1536 + 1536 + 1536LL * 128 * 192;
   const std::int64_t keys_and_values = 7168LL * 576 + 512 + 512LL * 128 * 256;
   CHECK(attention_parameters(latent_model(), {128, 128}) == queries + keys_and_values + 128LL * 128 * 7168);
-  // Two of four ranks' worth of heads halves what is made head by head, not the narrow vectors.
+  // With two of four ranks' heads the per-head values halve, but not the narrow vectors.
   CHECK(attention_parameters(latent_model(), {64, 64}) ==
         7168LL * 1536 + 1536 + 1536LL * 64 * 192 + 7168LL * 576 + 512 + 512LL * 64 * 256 + 64LL * 128 * 7168);
 }
@@ -58,7 +58,8 @@ TEST_CASE("a window leaves each token so many others") {
   const Flops some = AttentionKernels(e, shape, {4096, 4096, true, true}).forward().front().flops;
   CHECK(all == 8LL * 4096 * 4096 / 2 * 4 * 64);
   CHECK(some == 8LL * 4096 * 1024 * 4 * 64);
-  // Of the whole model: two layers at 4,096 columns and four at 1,024, three passes.
+  // Windows save FLOPs in the whole model: two layers attend to 4,096 columns and four to 1,024, in three
+  // passes.
   Model plain = model;
   plain.window = 0;
   CHECK(transformer_model_flops(plain, 1) - transformer_model_flops(model, 1) ==

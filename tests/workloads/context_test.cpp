@@ -1,4 +1,4 @@
-// Context parallelism: what a rank computes, keeps and sends against closed forms.
+// Tests context parallelism: the compute, memory and messages of a rank against closed forms.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -98,8 +98,8 @@ TEST_CASE("heads are exchanged for tokens and back") {
   }
 }
 
-// As in the two tests above, with rings of c / 2 ranks: the heads of two ranks' tokens are as many bytes as
-// all heads of one rank's.
+// The bytes follow the two tests above, with rings of c / 2 ranks: the heads of two ranks' tokens are as many
+// bytes as all heads of one rank's.
 TEST_CASE("heads are exchanged in groups, and keys and values go around between them") {
   const Model model = llama(4, 512, 1536, 8, 4, 256, 4096);
   for (const std::int64_t c : {4, 8}) {

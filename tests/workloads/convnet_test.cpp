@@ -1,4 +1,5 @@
-// Convolutional networks: the kernels of a layer, where parameters lie, what loading and negotiating cost.
+// Tests convolutional networks: the kernels of a layer, the place of parameters, the costs of loading and
+// negotiation.
 #include <doctest/doctest.h>
 
 #include "tests/workloads/models.hpp"
@@ -60,7 +61,7 @@ TEST_CASE("a layer's convolutions are one kernel of so many starts, small filter
 TEST_CASE("whole matrices behind the convolutions lie in the last layer") {
   const ModelBlocks blocks = describe_convnet(small_net());
   const auto parameters = [&](std::size_t layer) { return blocks.kinds[blocks.layers[layer]].parameters; };
-  // 3003 over four layers, what is left in the first ones.
+  // 3003 parameters go over four layers, the remainder into the first ones.
   CHECK(parameters(0) == 751);
   CHECK(parameters(2) == 751);
   CHECK(parameters(3) == 750 + 1000);

@@ -1,4 +1,4 @@
-// What a process takes beside tensors: libraries, the allocator, the CUDA context, communicators.
+// Checks the memory of a process beside tensors: libraries, the allocator, the CUDA context, communicators.
 #include <doctest/doctest.h>
 
 #include "tests/workloads/models.hpp"

@@ -17,7 +17,7 @@ using orrery::test::gpt;
 
 namespace {
 
-/// As T5 of version 1.0: no biases, RMS norms, relative positions, one embedding for all.
+/// Returns a model like T5 of version 1.0: no biases, RMS norms, relative positions, one embedding for all.
 Model t5(std::int64_t layers, std::int64_t hidden, std::int64_t ffn, std::int64_t heads,
          std::int64_t head_dim, std::int64_t encoder_seq, std::int64_t seq, std::int64_t vocab) {
   Model model = gpt(layers, hidden, heads, seq, vocab);
@@ -33,7 +33,7 @@ Model t5(std::int64_t layers, std::int64_t hidden, std::int64_t ffn, std::int64_
 
 Model small_t5() { return t5(4, 512, 1024, 8, 32, 256, 128, 4096); }
 
-/// Bytes of what a stage sends in a step in a phase, per message.
+/// Returns the messages that a stage sends in a step in a phase, by their bytes.
 std::map<Bytes, int> sent(const Program& program, const Workload& w, Stream stream) {
   std::map<Bytes, int> counts;
   for (const Op& op : program.ops)

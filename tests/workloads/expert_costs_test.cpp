@@ -1,4 +1,4 @@
-// What a layer of experts costs beside its products: routing, the host, sums of gradients.
+// Checks the costs of a layer of experts beside its products: routing, the host, sums of gradients.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Models that say of each layer what it is.
+// Tests models that describe each of their layers.
 #include <doctest/doctest.h>
 
 #include "tests/workloads/activations.hpp"
@@ -32,7 +32,8 @@ Model mixture() {
   return model;
 }
 
-/// As Nemotron's searched models: layers without attention, without an MLP, and of several widths.
+/// Returns a model like Nemotron's searched ones: layers without attention, without an MLP, and of several
+/// widths.
 Model searched() {
   Model model = gpt(8, 512, 8, 256, 4096);
   const LayerRun usual = run_of(model, 1, LayerAttention::full, LayerMlp::dense);

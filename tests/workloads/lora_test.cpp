@@ -1,4 +1,4 @@
-// Adapters beside frozen weights (LoRA): parameters, FLOPs, memory and what moves, by formula.
+// Tests adapters beside frozen weights (LoRA): parameters, FLOPs, memory and messages, by formula.
 #include <doctest/doctest.h>
 
 #include "tests/workloads/models.hpp"

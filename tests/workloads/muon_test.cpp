@@ -1,4 +1,4 @@
-// Muon against arithmetic by hand: states, FLOPs of the iterations, and what is gathered.
+// Compares Muon with arithmetic by hand: states, FLOPs of the iterations, and gathered bytes.
 #include "workloads/weights/muon.hpp"
 
 #include <doctest/doctest.h>
@@ -63,7 +63,7 @@ TEST_CASE("ranks that share states gather whole matrices before the update") {
   CHECK(flops_of_optimizer(lower(small(4, 1))) == flops_of_optimizer(lower(small(4, 0))));
 }
 
-// Of 4 experts on 2 ranks each rank has two, of 256 x 1024 and 512 x 256, beside a router of 256 x 4.
+// With 4 experts on 2 ranks each rank has two, of 256 x 1024 and 512 x 256, beside a router of 256 x 4.
 TEST_CASE("experts are matrices of their own") {
   Experiment e = small(2, 1);
   e.model.kind = ModelKind::moe_transformer;
@@ -72,7 +72,7 @@ TEST_CASE("experts are matrices of their own") {
   e.model.expert_ffn_hidden = 512;
   e.plan.expert_parallel = 2;
   const std::int64_t common = 3 * (256 * 512 + 256 * 256 + 256 * 4);
-  // Nobody else has the same experts, so theirs are not gathered.
+  // No other rank has the same experts, so theirs are not gathered.
   CHECK(gathered_for_optimizer(lower(e)) == 2 * common);
   const Flops expert = Flops{5} * (4 * 256 * 256 * (1024 + 512) + 2 * 2 * 256 * 256 * 256);
   const Flops attention = Flops{5} * (4 * 256 * 256 * (512 + 256) + 2 * 2 * 256 * 256 * 256);

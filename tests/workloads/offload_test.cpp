@@ -1,4 +1,4 @@
-// What lies in the memory of the host: copies and what they wait for, and what is left on the GPU.
+// Checks offloading to host memory: copies and their dependencies, and the memory left on the GPU.
 #include <doctest/doctest.h>
 
 #include <map>
@@ -37,7 +37,7 @@ Experiment offloading(Offload what, double fraction) {
   return e;
 }
 
-/// Of a layer, 2 samples of 256 tokens: 34 sbh + 5 a s^2 b.
+/// Bytes of activations of a layer, for 2 samples of 256 tokens: 34 sbh + 5 a s^2 b.
 constexpr Bytes kKept = 34 * (256 * 2 * 512) + 5 * 8 * 256 * 256 * 2;
 
 }  // namespace

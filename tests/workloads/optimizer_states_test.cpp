@@ -1,4 +1,4 @@
-// What optimizers keep of a parameter, to the byte, and what an update reads and writes.
+// Checks the states that optimizers keep of a parameter, to the byte, and the traffic of an update.
 #include "workloads/weights/optimizer_states.hpp"
 
 #include <doctest/doctest.h>

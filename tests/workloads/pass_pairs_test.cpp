@@ -47,7 +47,7 @@ TEST_CASE("two passes take turns where they send tokens") {
     for (const std::uint32_t dep : program.dependencies(op))
       CHECK(static_cast<std::ptrdiff_t>(dep) < &op - program.ops.data());
   }
-  // What followed the ends of both passes still does.
+  // Operations that followed the ends of both passes still do.
   CHECK(program.ops[program.dependencies(program.ops[11])[0]].layer == 4);
   CHECK(program.ops[program.dependencies(program.ops[11])[1]].layer == 14);
 }

@@ -1,5 +1,5 @@
-// Programs of schedules that place chunks in a V, or two copies of the model in opposite directions: they do
-// what those of 1F1B do, send what neighbours need, and keep what the order says.
+// Checks programs of schedules that place chunks in a V, or two copies of the model in opposite directions:
+// they do the work of 1F1B's programs, send all that neighbours need, and keep the memory of their order.
 #include <doctest/doctest.h>
 
 #include <algorithm>

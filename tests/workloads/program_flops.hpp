@@ -1,4 +1,4 @@
-// What the kernels of programs add up to, for the tests of workloads/.
+// Sums the kernels of programs, for the tests of workloads/.
 #pragma once
 
 #include "orrery/workload.hpp"

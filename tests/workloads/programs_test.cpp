@@ -1,4 +1,4 @@
-// What programs communicate: tensor, pipeline and data traffic against the texts' formulas.
+// Checks the communication of programs: tensor, pipeline and data traffic against the papers' formulas.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What layers keep and compute again, for the tests of workloads/ and sim/.
+// Computes the activations that layers keep and recompute, for the tests of workloads/ and sim/.
 #pragma once
 
 #include "workloads/models/expert_shape.hpp"
@@ -15,7 +15,7 @@ inline Bytes kept_by_layer(const Experiment& e, ModuleSet recomputed = {}) {
   return sum.kept().total();
 }
 
-/// FLOPs of a step over so many samples spent to compute activations again.
+/// Returns the FLOPs that a step over `samples` samples spends on recomputation.
 inline TotalFlops flops_again(const Model& model, std::int64_t samples, Recompute recompute) {
   Plan plan;
   plan.recompute = recompute;

@@ -1,4 +1,4 @@
-// Recomputation by module, by number of layers and by method: bytes, FLOPs and what runs again.
+// Tests recomputation by module, by number of layers and by method: bytes, FLOPs and the recomputed kernels.
 #include <doctest/doctest.h>
 
 #include "tests/workloads/activations.hpp"
@@ -179,7 +179,7 @@ TEST_CASE("stages compute as many layers again as each is told") {
   const Workload w = lower(some);
   CHECK(run_again(w) == w.hardware_flops - w.model_flops);
   test::check_activations(w);
-  // As many of each: what recompute_layers says.
+  // Three layers of each stage are as many as recompute_layers of 3 gives.
   some.model.attention = e.model.attention;
   some.plan.recompute_stage_layers = {3, 3};
   CHECK(lower(some).hardware_flops == lower(with(e, {Module::layer}, 3)).hardware_flops);

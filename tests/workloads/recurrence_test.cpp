@@ -1,4 +1,4 @@
-// Layers whose tokens meet in a state: what they hold, compute and send, against arithmetic by hand.
+// Tests recurrent layers: their memory, compute and messages, against arithmetic by hand.
 #include "workloads/models/recurrence.hpp"
 
 #include <doctest/doctest.h>
@@ -46,9 +46,9 @@ Model hybrid() {
 
 }  // namespace
 
-// Of 8 heads of 64, 2 groups and a state of 16: inner 512, B and C 2 x 2 x 16 = 64, so the first product has
-// 2 x 512 + 64 + 8 = 1096 columns. Convolution of 576 channels over 4 tokens with biases 2880; 3 x 8 values
-// of heads; 512 gains; the product back 512 x 256; the norm before it 256.
+// The layer has 8 heads of 64, 2 groups and a state of 16: inner 512, B and C 2 x 2 x 16 = 64, so the first
+// product has 2 x 512 + 64 + 8 = 1096 columns. Convolution of 576 channels over 4 tokens with biases 2880; 3
+// x 8 values of heads; 512 gains; the product back 512 x 256; the norm before it 256.
 TEST_CASE("a Mamba-2 layer has the parameters of its matrices, convolution, heads and gains") {
   const Model model = state_space();
   const std::int64_t layer = 256 * 1096 + 2880 + 24 + 512 + 512 * 256 + 256;
@@ -109,7 +109,7 @@ TEST_CASE("memory of layers that recur returns to zero and peaks where the formu
   }
 }
 
-// Ranks exchange what the first product made, 1096 values a token, and get 512 back; backward the other way
+// Ranks exchange the first product's output, 1096 values a token, and get 512 back; backward the other way
 // round.
 TEST_CASE("ranks that share sequences exchange tokens for heads") {
   Experiment e = experiment(state_space(), 1, 1, 1, 1);

@@ -92,13 +92,13 @@ class ScheduleRunner {
   [[nodiscard]] const std::vector<RankTimes>& ranks() const { return ranks_; }
   /// From the first pass of all to the last one.
   [[nodiscard]] std::int64_t step() const { return std::ranges::max(ranks_, {}, &RankTimes::end).end; }
-  /// Of the rank that takes longest from its own first pass to its own last one.
+  /// Returns the time of the rank that takes longest from its own first pass to its own last one.
   [[nodiscard]] std::int64_t longest() const {
     std::int64_t most = 0;
     for (const RankTimes& rank : ranks_) most = std::max(most, rank.end - rank.begin);
     return most;
   }
-  /// How often each kind of pass ran over a virtual stage of a copy, of a micro-batch.
+  /// Returns how often each kind of pass ran over a virtual stage of a copy, for each micro-batch.
   [[nodiscard]] const auto& done() const { return done_; }
 
  private:
@@ -170,7 +170,7 @@ inline std::int64_t most_kept(const std::vector<Pass>& order) {
   return most;
 }
 
-/// Of all ranks.
+/// Returns the most micro-batches that any rank keeps.
 inline std::int64_t most_kept(const PipelineSchedule& schedule, const ScheduleShape& shape) {
   std::int64_t most = 0;
   for (std::int64_t r = 0; r < shape.stages; ++r) most = std::max(most, most_kept(schedule.order(shape, r)));

@@ -1,4 +1,5 @@
-// When weights and their gradients move: reductions, gathers, what is gathered ahead and kept, and memory.
+// Tests when weights and their gradients move: reductions, gathers, parameters gathered ahead and kept, and
+// memory.
 #include <doctest/doctest.h>
 
 #include <map>
@@ -44,7 +45,7 @@ Experiment four_replicas(int zero) {
 
 std::int64_t parameters(const Experiment& e) { return stage_memory(e)[0].parameters_count; }
 
-/// Of a layer: four matrices of 12 h^2 weights, their biases and two norms.
+/// Parameters of a layer: four matrices of 12 h^2 weights, their biases and two norms.
 constexpr std::int64_t kLayer = 12 * 512 * 512 + 13 * 512;
 
 }  // namespace
@@ -201,7 +202,7 @@ TEST_CASE("at the loss no unit is gathered ahead, and its gradients are the firs
   CHECK(blocks()[8].gathered_ahead == 2 * (kLayer + head));
   CHECK(blocks()[8].gathered_back == 2 * 3 * kLayer);
   CHECK(blocks()[8].unreduced == 2 * kLayer);
-  // Those of the unit before are on their way beside it.
+  // Gradients of the previous unit are still in flight beside it.
   e.plan.overlap_gradient_reduce = true;
   CHECK(blocks()[9].unreduced == 2 * blocks()[9].trained);
   CHECK(blocks()[8].unreduced == 2 * (kLayer + blocks()[9].trained));

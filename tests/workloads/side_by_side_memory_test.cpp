@@ -1,5 +1,5 @@
-// What a rank holds while a forward and a backward pass run side by side: block by block, as the programs run
-// them.
+// Checks the memory of a rank while a forward and a backward pass run side by side: block by block, as the
+// programs run them.
 #include <doctest/doctest.h>
 
 #include <string>

@@ -1,4 +1,5 @@
-// What a software stack makes of a model: its kernels, its collectives and what the host pays for them.
+// Checks how a software stack executes a model: its kernels, its collectives and the time of the host for
+// them.
 #include <doctest/doctest.h>
 
 #include <limits>

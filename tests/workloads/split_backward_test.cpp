@@ -1,5 +1,5 @@
-// Backward passes split into the gradients of inputs and those of weights: they do what whole ones do, keep
-// what the second half needs, and reduce gradients after it.
+// Tests backward passes split into the gradients of inputs and those of weights: they do the work of whole
+// ones, keep the inputs of the second half, and reduce gradients after it.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 using KernelKey = std::tuple<int, std::int64_t, std::int64_t, std::int64_t, std::int64_t, Bytes, Flops>;
 
-/// How often the programs run each kernel, recomputation and the optimizer included.
+/// Counts how often the programs run each kernel, recomputation and the optimizer included.
 std::map<KernelKey, std::int64_t> kernels_of(const Workload& w) {
   std::map<KernelKey, std::int64_t> counts;
   for (const Program& program : w.programs) {

@@ -1,5 +1,5 @@
-// What layers keep from the forward to the backward pass, and from the gradients of inputs to those of
-// weights, in narrow formats; on which rank of a schedule, and when most of it is held.
+// Checks the activations that layers keep from the forward to the backward pass, and from the gradients of
+// inputs to those of weights, in narrow formats; on which rank of a schedule, and when, they peak.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -84,19 +84,20 @@ TEST_CASE("gradients that wait for those of weights are as narrow as the product
   // of what products make: 1536 + 576, 128 x 192, 128 x (128 + 128), and 7168 of the projection.
   const std::int64_t attention = 7168 + 2048 + 128 * 128 + 1536 + 576 + 128 * 192 + 128 * (128 + 128) + 7168;
   CHECK(attention == 92224);
-  // Of a row its input, gradients of gate and up, the input of the second product and the gradient of its
+  // A row keeps its input, gradients of gate and up, the input of the second product and the gradient of its
   // output.
   const std::int64_t expert = 7168 + 2 * 2048 + 2048 + 7168;
-  // The shared expert reads a cast copy of what the router reads in 16 bits; gradients of logits in 32 bits.
+  // The shared expert reads a cast copy of the input that the router reads in 16 bits; gradients of logits
+  // are in 32 bits.
   const std::int64_t cast = attention + 8 * expert + expert;
   const Bytes router = 7168 * 2 + 256 * 4;
   CHECK(cast == 276544);
   CHECK(first_layer(deepseek()).for_weights == kSampleTokens * (blockwise(cast) + router));
-  // In 16 bits the shared expert reads what the router does.
+  // In 16 bits the shared expert reads the router's input.
   Experiment wide = deepseek();
   wide.plan.precision = Precision::bf16;
   CHECK(first_layer(wide).for_weights == kSampleTokens * ((cast - 7168) * 2 + router));
-  // A framework that keeps what came in keeps 16 bits in any precision.
+  // A framework that keeps inputs as they came keeps 16 bits in any precision.
   Experiment as_they_come = deepseek();
   as_they_come.software.keeps_narrow_inputs = false;
   CHECK(first_layer(as_they_come).for_weights == first_layer(wide).for_weights);
@@ -123,7 +124,7 @@ TEST_CASE("a layer without a dense MLP waits with its attention alone, adapted o
   e.model.lora_rank = 16;
   e.model.lora_targets.fill(false);
   e.model.lora_targets[static_cast<std::size_t>(Linear::proj)] = true;
-  // Of attention only the projection's input and the gradient of its output.
+  // Attention keeps only the projection's input and the gradient of its output.
   const std::int64_t others = 7168 + 2048 + 1536 + 576 + 128 * 192 + 128 * (128 + 128);
   CHECK(first_layer(e).for_weights == trained - kSampleTokens * others * 2);
 }

@@ -11,8 +11,8 @@ namespace orrery {
 
 /// Most links a topology may have.
 inline constexpr std::int64_t kMaxLinks = std::int64_t{1} << 24;
-/// What a simulation of the cluster holds, about, as measured on full meshes and on clusters of up to
-/// 500,000 GPUs; and how much of it there may be.
+/// Approximate bytes that a simulation of the cluster holds per link, as measured on full meshes and on
+/// clusters of up to 500,000 GPUs, and the limit on their sum.
 inline constexpr double kBytesPerLink = 250;
 inline constexpr double kBytesPerGpu = 1700;
 inline constexpr double kMaxClusterBytes = 6e9;

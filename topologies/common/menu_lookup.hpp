@@ -1,4 +1,4 @@
-// Finding a row of a menu by name.
+// Finds a row of a menu by name.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// Walking along a line or a ring of `extent` places whose i-th cable joins places i and i+1.
+// Walks along a line or a ring of `extent` places whose i-th cable joins places i and i+1.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Cutting closed tours of a node's GPUs open into rings that continue on other nodes.
+// Cuts closed tours of a node's GPUs open into rings that continue on other nodes.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Builds the physical network of a cluster, and lists what there is to choose from. Used by whoever
-// turns an experiment into a simulation; the result is read through Topology alone.
+// Builds the physical network of a cluster, and lists the kinds to choose from. Used by all code that turns
+// an experiment into a simulation; the result is read through Topology alone.
 #pragma once
 
 #include <memory>
@@ -16,13 +16,13 @@ struct NodeSite;
 class FabricModel;
 struct FabricSite;
 
-/// One way to wire the GPUs of a node. `build` returns null where the GPUs are not joined at all.
+/// Describes a way to wire the GPUs of a node. `build` returns null if the GPUs are not joined at all.
 struct NodeWiringEntry : MenuEntry {
   std::unique_ptr<NodeWiringModel> (*build)(const NodeSite&);
   bool nvlink = false;  ///< its links are NVLinks
 };
 
-/// One way to wire nodes to each other.
+/// Describes a way to wire nodes to each other.
 struct FabricEntry : MenuEntry {
   std::unique_ptr<FabricModel> (*build)(const FabricSite&);
 };

@@ -1,4 +1,4 @@
-// The builders that fabrics() lists.
+// Declares the builders that fabrics() lists.
 #pragma once
 
 #include "topologies/fabrics/fabric_model.hpp"

@@ -1,5 +1,5 @@
-// What fabrics that join nodes without switches have in common: port k of a node is joined to port k
-// of its neighbours only, so that the ports make as many separate planes.
+// Holds the parts that fabrics without switches share: port k of a node is joined to port k of its neighbours
+// only, so that the ports make as many separate planes.
 #pragma once
 
 #include "topologies/fabrics/fabric_model.hpp"

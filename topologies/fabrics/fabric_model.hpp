@@ -1,5 +1,5 @@
-// What a fabric is to ClusterTopology: the links between the ports of nodes, and the way from port to
-// port. A port is a NIC, or the pooled NICs of one GPU; it is named by its node and its number there.
+// Declares a fabric as ClusterTopology sees it: the links between the ports of nodes, and the route from port
+// to port. A port is a NIC, or the pooled NICs of one GPU; it is named by its node and its number there.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace orrery {
 
-/// What a fabric is built from. Vertices, links and switches are numbered from the given first ones.
+/// Holds the inputs of a fabric. Vertices, links and switches are numbered from the given first ones.
 struct FabricSite {
   const Fabric& spec;
   std::uint32_t nodes = 1;
@@ -32,7 +32,7 @@ struct Port {
   std::uint32_t number;
 };
 
-/// How a message gets from one port number to another one, where GPUs of a node reach each other.
+/// Says how a message changes from one port number to another one if the GPUs of a node reach each other.
 enum class PortChange : std::uint8_t {
   in_fabric,  ///< the fabric joins all ports
   before,     ///< over the wiring of the sending node, to a GPU at the receiver's port number

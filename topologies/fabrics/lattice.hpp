@@ -1,4 +1,4 @@
-// Nodes on a lattice of any dimension, with or without closed lines: what ring, grid and torus share.
+// Builds nodes on a lattice of any dimension, with or without closed lines, for ring, grid and torus.
 // Nodes are numbered row by row (the last coordinate runs fastest). Messages correct their first
 // coordinate first (dimension-order routing), each the shortest way round, upwards when both are equal.
 #pragma once

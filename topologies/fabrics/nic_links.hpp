@@ -1,4 +1,4 @@
-// The links of a switched fabric's first hop: one out of each port and one into it.
+// Adds the links of a switched fabric's first hop: one out of each port and one into it.
 #pragma once
 
 #include <cstdint>

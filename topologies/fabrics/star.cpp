@@ -1,5 +1,5 @@
-// Node 0 in the middle, joined to every other node; what two others send each other crosses the links
-// (and the NICs) of node 0. Cable i joins node 0 and node i + 1; up is away from node 0.
+// Builds a star: node 0 in the middle is joined to every other node; messages between two others cross the
+// links (and the NICs) of node 0. Cable i joins node 0 and node i + 1; up is away from node 0.
 #include "topologies/fabrics/builders.hpp"
 #include "topologies/fabrics/direct_fabric.hpp"
 

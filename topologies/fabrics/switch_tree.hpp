@@ -1,4 +1,4 @@
-// Leaf switches under levels of further switches: what fat tree and rail-optimised fabric share. An
+// Builds leaf switches under levels of further switches, for fat tree and rail-optimised fabric: an
 // extended generalised fat tree (Öhring et al. 1995) with D-mod-k routing (Zahavi et al. 2010): the
 // way up is chosen by the destination alone, so that each destination has a tree of its own, and
 // shifts do not collide on a tree that is not oversubscribed.
@@ -17,14 +17,14 @@
 
 namespace orrery {
 
-/// What a SwitchTree is built from.
+/// Holds the inputs of a SwitchTree.
 struct SwitchTreePlan {
   std::int64_t slots = 0;
   /// Slots per leaf, then lower groups per group for each level above; the tree ends where one group
   /// spans all slots, or with the last number.
   std::vector<std::int64_t> children;
-  /// Of a full leaf, downwards. Upwards it is this over the oversubscription, in links no wider than
-  /// the ones below; above the leaves every switch has as much capacity upwards as downwards.
+  /// Downward capacity of a full leaf. Upward capacity is this over the oversubscription, in links no wider
+  /// than the ones below; above the leaves every switch has as much capacity upwards as downwards.
   double leaf_bytes_per_s = 0;
   double oversubscription = 1;
   bool adaptive_routing = false;  ///< links upwards act as one, of the sum of their rates
@@ -55,7 +55,7 @@ class SwitchTree {
     std::uint32_t groups;
     std::uint32_t switches;      ///< per group
     std::uint32_t first_switch;  ///< vertex
-    /// To the level above: one per group here and switch of a group there; zero at the top.
+    /// Links to the level above: one per group here and switch of a group there; zero at the top.
     std::uint32_t up_links;  ///< per group
     std::uint32_t first_link;
     std::int64_t up_bytes_per_s;

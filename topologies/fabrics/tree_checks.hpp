@@ -1,4 +1,4 @@
-// Reading the shape of fabrics that are trees of switches.
+// Reads the shape of fabrics that are trees of switches.
 #pragma once
 
 #include <algorithm>

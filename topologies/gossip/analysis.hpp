@@ -1,4 +1,4 @@
-// What a gossip graph is worth: degrees, spectral gap, after how many steps it averages exactly.
+// Analyses a gossip graph: degrees, spectral gap, and the number of steps after which it averages exactly.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace orrery {
 
-/// Over all workers and rounds.
+/// Holds degrees over all workers and rounds.
 struct GossipDegrees {
   std::uint32_t min_in = 0, max_in = 0, min_out = 0, max_out = 0;
 };
@@ -18,8 +18,8 @@ struct GossipDegrees {
 [[nodiscard]] bool is_doubly_stochastic(const Mixing& mixing);
 [[nodiscard]] bool is_doubly_stochastic(const GossipGraph& graph);
 
-/// 1 - ||W - 11^T/n||_2: by what share one step shrinks the distance to the average, at least. For graphs
-/// whose columns do not add up to 1 it may be negative.
+/// Returns 1 - ||W - 11^T/n||_2: the least share by which one step shrinks the distance to the average. For
+/// graphs whose columns do not add up to 1 it may be negative.
 /// @throws RunError if the iteration for large graphs does not converge.
 [[nodiscard]] double spectral_gap(const Mixing& mixing);
 

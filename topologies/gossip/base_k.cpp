@@ -37,8 +37,8 @@ std::optional<std::vector<std::size_t>> fewest_factors(std::size_t n, std::size_
   return best;
 }
 
-/// Algorithm 1, the k-peer hyper-hypercube: numbers in mixed radix; each round joins those that differ in
-/// one digit. The number of workers has the factors given.
+/// Builds algorithm 1, the k-peer hyper-hypercube: numbers in mixed radix; each round joins workers that
+/// differ in one digit. The number of workers has the factors given.
 Rounds hyper_hypercube(const Workers& workers, const std::vector<std::size_t>& factors) {
   Rounds rounds;
   std::size_t stride = 1;

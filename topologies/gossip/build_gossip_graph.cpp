@@ -59,7 +59,7 @@ Mixing reversed(const Mixing& round) {
   return out;
 }
 
-/// Whom worker 0 hears of, over all rounds together.
+/// Marks the workers whose models reach worker 0, over all rounds together.
 std::vector<char> heard_by_first(const std::vector<Mixing>& rounds, std::uint32_t workers) {
   std::vector<char> heard(workers);
   std::vector<std::uint32_t> waiting{0};
@@ -112,7 +112,8 @@ void check_columns(const Wiring& wiring, const DataParallelSync& sync) {
   }
 }
 
-/// Exact diffusion takes back what one symmetric matrix did in the step before.
+/// Checks that the matrix is symmetric and fixed, because exact diffusion takes back the averaging of the
+/// step before.
 void check_symmetric(const Wiring& wiring, const DataParallelSync& sync) {
   if (sync.method != SyncMethod::d2 || (wiring.rounds.size() == 1 && goes_both_ways(wiring))) return;
   throw InputError(kGraphPointer,
@@ -123,7 +124,7 @@ void check_symmetric(const Wiring& wiring, const DataParallelSync& sync) {
                        "ways, such as ring, torus, hypercube, complete");
 }
 
-/// Nobody to talk to.
+/// Returns the graph of a single worker, without neighbours.
 Wiring lone_worker() {
   RowWriter rows(1);
   rows.end_row();

@@ -1,5 +1,5 @@
-// Logical graphs for gossip: one family per file, `gossip_topologies()` is the menu. A graph says who
-// averages with whom and with which weights; it knows nothing of GPUs and links.
+// Builds logical graphs for gossip: one family per file, `gossip_topologies()` is the menu. A graph says
+// which workers average with each other and with which weights; it knows nothing of GPUs and links.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace orrery {
 
-/// What a graph is built for.
+/// Holds the size that a graph is built for.
 struct GossipSize {
   std::uint32_t workers = 1;
   std::uint32_t workers_per_node = 1;  ///< neighbours in number share a node; for inner-outer topologies
@@ -21,7 +21,7 @@ struct GossipSize {
 
 struct Wiring;
 
-/// One topology; `wire` says who receives from whom in each round.
+/// Describes one topology; `wire` returns the workers that each worker receives from, per round.
 struct GossipTopologyEntry : MenuEntry {
   Wiring (*wire)(const DataParallelSync&, const GossipSize&);
 };
@@ -34,8 +34,9 @@ inline constexpr std::int64_t kMaxGossipEdges = std::int64_t{1} << 26;
 /// The graph that `sync` names, or that its neighbour lists make, checked: rows add up to 1, columns too
 /// unless the method is push-sum, and every worker reaches every other over the rounds (random matchings,
 /// which do so over more rounds than are drawn, aside). With push-sum, `uniform` and `automatic` weights
-/// are those of the sender: it splits what it has equally over itself and those it sends to. Workers list
-/// their neighbours in one order: where the graph is made of shifts, position p is the same shift for all.
+/// are those of the sender: it splits its values equally over itself and the workers it sends to. Workers
+/// list their neighbours in one order: where the graph is made of shifts, position p is the same shift for
+/// all.
 /// @throws InputError at /data_parallel_sync/topology, /weights, /shape, ... if there is no such graph.
 [[nodiscard]] GossipGraph build_gossip_graph(const DataParallelSync& sync, const GossipSize& size);
 

@@ -35,7 +35,7 @@ class NearPlacement {
   }
 
  private:
-  /// What the edges of both cover.
+  /// Returns the total length of the edges of two workers.
   [[nodiscard]] std::uint64_t length(std::uint32_t a, std::uint32_t b) const {
     std::uint64_t sum = 0;
     for (const std::uint32_t worker : {a, b}) {

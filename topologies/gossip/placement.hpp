@@ -1,5 +1,4 @@
-// Where the workers of a logical graph sit. Places are numbered 0 to n-1; who sits nearer to whom is the
-// caller's to say.
+// Places the workers of a logical graph. Places are numbered 0 to n-1; the caller gives their distances.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +11,18 @@ namespace orrery {
 
 /// The most workers that place_near() takes.
 inline constexpr std::uint32_t kMostPlaced = 2048;
-/// The most that workers times edges of all rounds may be, what a pass over all pairs looks at: some seconds.
+/// Most workers times edges of all rounds, which a pass over all pairs visits: some seconds.
 inline constexpr std::uint64_t kMostPlacedEdges = std::uint64_t{1} << 28;
 
-/// How far apart two places are, symmetric.
+/// Returns the distance of two places, which is symmetric.
 using Distance = std::function<std::uint32_t(std::uint32_t, std::uint32_t)>;
 
-/// Per worker its place, so that the sum of distances over the edges of all rounds is small: pairs of workers
-/// change places, from the order they have, as long as that helps. No worse than that order.
+/// Returns the place of each worker, so that the sum of distances over the edges of all rounds is small:
+/// pairs of workers change places, from the order they have, as long as that helps. It is no worse than that
+/// order.
 [[nodiscard]] std::vector<std::uint32_t> place_near(const GossipGraph& graph, const Distance& distance);
 
-/// The same graph between places.
+/// Returns the same graph between places.
 [[nodiscard]] GossipGraph placed(const GossipGraph& graph, const std::vector<std::uint32_t>& places);
 
 }  // namespace orrery

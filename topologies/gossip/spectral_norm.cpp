@@ -48,8 +48,8 @@ std::vector<Sparse> sparse_rounds(const GossipGraph& graph) {
 
 void take_off_mean(Vector& x) { x.array() -= x.mean(); }
 
-/// A symmetric matrix, known by what it makes of vectors. One type for all, so that the eigenvalue solver, a
-/// large template, is compiled once.
+/// Represents a symmetric matrix by its products with vectors. One type for all, so that the eigenvalue
+/// solver, a large template, is compiled once.
 class SymmetricOperator {
  public:
   using Scalar = double;

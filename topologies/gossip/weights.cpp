@@ -43,7 +43,7 @@ void weigh_by_larger_degree(Mixing& round) {
   });
 }
 
-/// w_ij = 1 / (out-degree of j + 1): each sender splits what it has (Kempe, Dobra and Gehrke 2003).
+/// Sets w_ij = 1 / (out-degree of j + 1): each sender splits its values (Kempe, Dobra and Gehrke 2003).
 void weigh_by_sender(Mixing& round) {
   const std::vector<std::uint32_t> degrees = out_degrees(round);
   weigh_rows(round, [&](std::uint32_t, std::uint32_t from) { return 1.0 / (degrees[from] + 1.0); });

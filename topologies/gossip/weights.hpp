@@ -1,4 +1,4 @@
-// Weights of gossip graphs, and what is wrong with them. Internal to topologies/gossip/.
+// Sets and checks the weights of gossip graphs. Internal to topologies/gossip/.
 #pragma once
 
 #include "topologies/gossip/wiring.hpp"
@@ -8,7 +8,7 @@ namespace orrery {
 /// Every edge of every round goes both ways.
 [[nodiscard]] bool goes_both_ways(const Wiring& wiring);
 
-/// Per worker, to how many it sends.
+/// Returns, per worker, the number of workers it sends to.
 [[nodiscard]] std::vector<std::uint32_t> out_degrees(const Mixing& round);
 
 /// Weighs the rounds as `sync` wants it.

@@ -1,4 +1,4 @@
-// What the builders of gossip graphs share: rounds of in-neighbours, written worker by worker.
+// Holds the parts that builders of gossip graphs share: rounds of in-neighbours, written worker by worker.
 // Internal to topologies/gossip/.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace orrery {
 
-/// Who receives from whom. Without `weighted`, the rounds have no weights yet.
+/// Lists the workers that each worker receives from. Without `weighted`, the rounds have no weights yet.
 struct Wiring {
   std::vector<Mixing> rounds;
   bool weighted = false;
@@ -29,7 +29,7 @@ class RowWriter {
   }
   /// An in-neighbour of the current worker; left out if it is the worker itself or there already.
   void add(std::int64_t neighbour);
-  /// One that is neither, without looking: long rows are not searched.
+  /// Adds a neighbour that is neither, without looking: long rows are not searched.
   void add_new(std::int64_t neighbour) { round_.from.push_back(static_cast<std::uint32_t>(neighbour)); }
   void add_new(std::int64_t neighbour, double weight);
   void end_row() { round_.begin.push_back(static_cast<std::uint32_t>(round_.from.size())); }

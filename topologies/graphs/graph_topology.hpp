@@ -1,4 +1,4 @@
-// An explicit graph of GPUs and switches. Messages take the way of least latency, of equal ones that
+// Builds an explicit graph of GPUs and switches. Messages take the way of least latency, of equal ones that
 // of fewest links, then of the first link in the order of the specification at each vertex.
 #pragma once
 

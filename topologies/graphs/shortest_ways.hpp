@@ -1,4 +1,5 @@
-// Shortest ways over explicit links. Boost.Graph does the search, and is met in the .cpp file only.
+// Finds shortest routes over explicit links. Boost.Graph does the search, and is included in the .cpp file
+// only.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +10,11 @@
 
 namespace orrery {
 
-/// Where no way leads on.
+/// Marks that no route leads on.
 inline constexpr std::uint32_t kNoLink = UINT32_MAX;
 
-/// For every target t < targets and vertex v, at t * vertices + v: the first link of the way from v to
-/// t with the least latency, of equal ones the fewest links, of equal ones the lowest first link.
-/// kNoLink at the target itself and where there is no way.
+/// Returns, for every target t < targets and vertex v, at t * vertices + v: the first link of the route from
+/// v to t with the least latency, of equal ones the fewest links, of equal ones the lowest first link.
 [[nodiscard]] std::vector<std::uint32_t> next_links(std::span<const Link> links, std::uint32_t vertices,
                                                     std::uint32_t targets);
 

@@ -1,4 +1,4 @@
-// The builders that node_wirings() lists.
+// Declares the builders that node_wirings() lists.
 #pragma once
 
 #include "topologies/nodes/node_wiring.hpp"

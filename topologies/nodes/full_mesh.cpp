@@ -4,7 +4,7 @@
 namespace orrery {
 namespace {
 
-/// Number of the link among those that start at `from`.
+/// Returns the number of the link among those that start at `from`.
 std::uint32_t skip_self(std::uint32_t from, std::uint32_t to) { return to < from ? to : to - 1; }
 
 class NodeFullMesh final : public NodeWiringModel {

@@ -43,7 +43,7 @@ class HybridCubeMesh final : public NodeWiringModel {
     if (over != to) append(out, first_link, link_[over][to]);
   }
 
-  /// As many tours over single NVLinks as fit side by side (six for all eight GPUs, which then fill
+  /// Returns as many tours over single NVLinks as fit side by side (six for all eight GPUs, which then fill
   /// all 24 links both ways).
   [[nodiscard]] std::vector<std::vector<std::uint32_t>> tours(
       const std::vector<std::uint32_t>& members) const override {

@@ -1,5 +1,5 @@
-// What a node wiring is to ClusterTopology: the links of one node (or of the nodes
-// of one NVLink domain), and the way between two of its GPUs, which are named by their index within it.
+// Declares a node wiring as ClusterTopology sees it: the links of one node (or of the nodes of one NVLink
+// domain), and the route between two of its GPUs, which are named by their index within it.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace orrery {
 
-/// Where a wiring is asked for.
+/// Holds the inputs of a node wiring.
 struct NodeSite {
   const NodeWiring& spec;
   std::uint32_t gpus;   ///< per node, or per domain of several nodes
@@ -37,9 +37,9 @@ class NodeWiringModel {
   /// Links of one node; vertex i < gpus is the i-th GPU, the switches follow.
   [[nodiscard]] const std::vector<Link>& links() const { return links_; }
   [[nodiscard]] std::uint32_t switches() const { return switches_; }
-  /// As Topology::reduction_bytes_per_s().
+  /// Returns the value of Topology::reduction_bytes_per_s().
   [[nodiscard]] std::int64_t reduction_bytes_per_s() const { return reduction_bytes_per_s_; }
-  /// As Topology::reduction_latency_ps().
+  /// Returns the value of Topology::reduction_latency_ps().
   [[nodiscard]] Picoseconds reduction_latency_ps() const { return reduction_latency_ps_; }
 
   /// Appends the way from one GPU to another one of a node whose links start at `first_link`.

@@ -1,6 +1,6 @@
-// PCIe cards that cannot read each other's memory (T4, L4, A10, GeForce): the sender writes to the memory of
-// the host, the receiver reads it there (NCCL's SHM transport). Every GPU has a link of its own to the host;
-// all messages of the node share what the host's memory takes.
+// Builds PCIe cards that cannot read each other's memory (T4, L4, A10, GeForce): the sender writes to host
+// memory, the receiver reads it there (NCCL's SHM transport). Every GPU has a link of its own to the host;
+// all messages of the node share the bandwidth of host memory.
 #include <algorithm>
 
 #include "topologies/nodes/builders.hpp"

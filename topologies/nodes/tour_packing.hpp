@@ -1,4 +1,4 @@
-// Good rings in a small irregular network: which closed tours of its GPUs use the links best.
+// Finds good rings in a small irregular network: which closed tours of its GPUs use the links best.
 #pragma once
 
 #include <array>

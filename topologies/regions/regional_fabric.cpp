@@ -70,7 +70,8 @@ VertexId RegionalFabric::global(const Part& part, VertexId local) const {
   return VertexId{site().first_port + part.first_node * site().ports + index(local)};
 }
 
-/// Between a router and a switch nothing is limited: its lines are what limits a way out of a site.
+/// Adds links. Those between a router and a switch are unlimited: the site's lines limit its outgoing
+/// traffic.
 void RegionalFabric::add_links(std::vector<Link>& links) const {
   for (const Part& part : parts_) {
     if (!part.fabric) continue;

@@ -1,5 +1,6 @@
-// A fabric of sites: each has a fabric of its own, of the cluster's kind, with one node more, the router. A
-// message to another site goes to the router, over the lines between sites, and on from the router there.
+// Builds a fabric of sites: each has a fabric of its own, of the cluster's kind, with one node more, the
+// router. A message to another site goes to the router, over the lines between sites, and on from the router
+// there.
 #pragma once
 
 #include <memory>

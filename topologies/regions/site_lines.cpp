@@ -13,9 +13,9 @@ namespace {
 
 /// Ways are kept for all pairs of sites.
 constexpr std::int64_t kMostSites = 2048;
-/// Of TCP over Ethernet frames of 1500 bytes, with time stamps.
+/// Payload bytes of a TCP segment over Ethernet frames of 1500 bytes, with time stamps.
 constexpr double kSegmentBytes = 1448;
-/// Of the formula of Mathis et al., where every segment is acknowledged.
+/// Constant in the formula of Mathis et al. if every segment is acknowledged.
 const double kMathis = std::sqrt(1.5);
 
 std::uint32_t site_named(const Regions& regions, const std::string& name, const std::string& pointer) {

@@ -1,4 +1,5 @@
-// The lines between the sites of a cluster of clusters: what they carry, and which ones a message takes.
+// Describes the lines between the sites of a cluster of clusters: their bandwidth, and the ones that a
+// message takes.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +31,7 @@ class SiteLines {
   std::vector<std::uint32_t> next_link_;  ///< first link from site v towards site t, at t * sites + v
 };
 
-/// What TCP gets through a line of so many bits/s, in bytes/s: the share of the packets that arrives, and no
+/// Returns the bytes/s that TCP gets through a line of `gbps`: the share of the packets that arrives, and no
 /// more than its connections reach against the loss (Mathis et al. 1997; docs/models.md, "Lines between
 /// sites").
 [[nodiscard]] double usable_bytes_per_s(double gbps, const SiteLink& line);

@@ -1,5 +1,5 @@
-// Inside workloads/collectives/ only: what each algorithm file gives to the table in
-// collectives.cpp, and the pieces several of them are made of.
+// Declares the algorithms of each file for the table in collectives.cpp, and the pieces that several of them
+// share. Inside workloads/collectives/ only.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ using NodePaths = std::vector<std::vector<std::span<const std::uint32_t>>>;
 void append_ring(Round& round, std::span<const std::uint32_t> order, std::uint32_t share);
 /// A message of `share` from each of `order` to the next, one stage each.
 void append_chain(Round& round, std::span<const std::uint32_t> order, std::uint32_t share);
-/// One of the two binary trees of NCCL over `heads`, one of each node: `share` up each of its edges to the
-/// root, from stage `first` on, and down again up to the stage `last`.
+/// Appends one of the two binary trees of NCCL over `heads`, one of each node: `share` up each of its edges
+/// to the root, from stage `first` on, and down again up to the stage `last`.
 void append_binary_tree(Round& round, std::span<const std::uint32_t> heads, bool second, std::uint32_t share,
                         std::uint32_t first, std::uint32_t last);
 /// Edges from the farthest node to the root.

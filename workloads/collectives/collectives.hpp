@@ -1,6 +1,6 @@
-// Collective algorithms: which member sends how much to which, round by round. They know members
-// by position in the group and which of them share a node, never links or times; sim/cost/ lays the
-// rounds on the routes of a topology. One algorithm per file; `collective_algorithms()` is the menu.
+// Defines collective algorithms: which member sends how much to which, round by round. They know members by
+// position in the group and which of them share a node, never links or times; sim/cost/ lays the rounds on
+// the routes of a topology. One algorithm per file; `collective_algorithms()` is the menu.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@
 
 namespace orrery {
 
-/// One message of a round. It carries `share` / Rounds::share_unit of the collective's bytes.
+/// Describes one message of a round. It carries `share` / Rounds::share_unit of the collective's bytes.
 struct RoundMessage {
   std::uint32_t from = 0;  ///< position in the group
   std::uint32_t to = 0;
   std::uint32_t share = 0;
-  /// Place in the pipeline of the round: what arrives in stage s is sent on in stage s + 1, and in a
-  /// ring stage 0 follows the last. 0 for all messages of a round that is no pipeline.
+  /// Stage in the pipeline of the round: data received in stage s is sent on in stage s + 1, and in a ring
+  /// stage 0 follows the last. 0 for all messages of a round that is no pipeline.
   std::uint32_t stage = 0;
 
   friend bool operator==(const RoundMessage&, const RoundMessage&) = default;
@@ -41,8 +41,8 @@ struct Round {
 struct Rounds {
   std::vector<Round> rounds;
   std::int64_t share_unit = 1;  ///< every message moves bytes * share / share_unit
-  /// The switches of the nodes reduce and copy. A message within a node then stands for what its sender gives
-  /// to the switch and its receiver takes from it, at Topology::reduction_bytes_per_s().
+  /// The switches of the nodes reduce and copy. A message within a node then stands for the data that its
+  /// sender gives to the switch and its receiver takes from it, at Topology::reduction_bytes_per_s().
   bool in_switch = false;
   /// Rings and trees through nodes, which leave a node by the GPUs nearest to its NICs: a NIC then moves
   /// Topology::staged_bytes_per_s() at most.
@@ -66,15 +66,17 @@ struct GroupShape {
 
 /// Groups are of two members or more.
 struct CollectiveAlgorithm : MenuEntry {
-  /// Why it cannot do this collective in this group, as the end of a sentence; empty if it can.
+  /// Returns why it cannot do this collective in this group, as the end of a sentence; "" if it can.
   std::string_view (*obstacle)(Collective, const GroupShape&);
   /// Requires no obstacle.
   Rounds (*rounds)(Collective, const GroupShape&);
-  /// Whether NCCL would consider it when the choice is "auto"; asked only where there is no obstacle.
+  /// Returns true if NCCL considers the algorithm when the choice is "auto". It is called only if nothing
+  /// rules the algorithm out.
   bool (*automatic)(Collective, const GroupShape&);
 };
 
-/// All-reduce through that many servers among the members; as CollectiveAlgorithm's.
+/// Returns the obstacle to an all-reduce through that many servers among the members, as CollectiveAlgorithm
+/// does.
 [[nodiscard]] std::string_view server_obstacle(const GroupShape& shape, std::uint32_t servers);
 [[nodiscard]] Rounds server_rounds(const GroupShape& shape, std::uint32_t servers);
 

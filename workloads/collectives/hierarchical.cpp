@@ -38,9 +38,9 @@ class Levels {
   [[nodiscard]] Round scatter() const;
   /// 1/g goes from the first node to all others, down a chain for each local position.
   [[nodiscard]] Round chain() const;
-  /// All-to-all inside each node: to each local peer what is for its local position on any node.
+  /// Exchanges inside each node: each local peer gets the data for its local position on any node.
   [[nodiscard]] Round exchange_inside() const;
-  /// All-to-all across the nodes: to each node what all local peers have for it.
+  /// Exchanges across the nodes: each node gets the data that all local peers have for it.
   [[nodiscard]] Round exchange_across() const;
 
  private:

@@ -1,8 +1,8 @@
-// NVLink SHARP in the nodes and a double binary tree between them (NCCL's NVLSTree): member j of a node has
-// its switch add up the j-th part of the data, sends the sum up the trees of the j-th members of all nodes,
-// and has the switch copy what comes down. Through each port in a node go (g+1)/g M each way, as with one
-// node; an inner node of a tree sends and receives 3/2 of a part through member j's NIC, a leaf 1/2, and
-// every node is inner in one of the two trees at most: so 2 M/g, M/g between two nodes.
+// Implements NVLink SHARP in the nodes and a double binary tree between them (NCCL's NVLSTree): member j of a
+// node has its switch add up the j-th part of the data, sends the sum up the trees of the j-th members of all
+// nodes, and has the switch copy the part that comes down. Through each port in a node go (g+1)/g M each way,
+// as with one node; an inner node of a tree sends and receives 3/2 of a part through member j's NIC, a leaf
+// 1/2, and every node is inner in one of the two trees at most: so 2 M/g, M/g between two nodes.
 #include <algorithm>
 #include <string_view>
 

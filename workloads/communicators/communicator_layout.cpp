@@ -47,7 +47,7 @@ class ColourSet {
   std::vector<std::uint64_t> words_;
 };
 
-/// Whether so many communicators of every rank, beside those without a graph, are few enough.
+/// Throws if the ranks need more communicators, beside those of gossip graphs, than Slot can number.
 void check_slots(std::int64_t slots, std::int64_t ranks) {
   constexpr std::int64_t kOthers = kSlotCount - 1;
   constexpr std::int64_t kMostSlots = 0xffff - kOthers;
@@ -83,7 +83,7 @@ std::uint32_t replicas_together(const Experiment& experiment, const Homes& homes
   return together;
 }
 
-/// Whether blocks of `together` replicas have one home each, for every place on the other axes.
+/// Returns true if every block of `together` replicas lies in one home, at each index of the other axes.
 bool fills_homes(const Experiment& experiment, const Homes& homes, std::uint32_t together) {
   const Plan& plan = experiment.plan;
   if (plan.data_parallel % together != 0) return false;
@@ -134,7 +134,7 @@ CommunicatorSpec spec_of(const Experiment& experiment) {
   return spec;
 }
 
-/// Whether ranks of one tensor group get their messages over unlike ways, and so at different times.
+/// Returns true if the ranks of a tensor group receive over different routes, and so at different times.
 bool differs_in_groups(const Experiment& experiment) {
   const Cluster& cluster = experiment.cluster;
   const std::int64_t span = RankGrid(experiment.plan).span(Axis::tensor);
@@ -226,7 +226,7 @@ void CommunicatorLayout::number_rounds() {
 bool has_fused_passes(const Experiment& experiment) {
   const bool even = experiment.jitter() == 0 && experiment.cluster.overrides.empty() &&
                     experiment.cluster.gpu_classes() == 1 && experiment.plan.replica_batch_sizes.empty();
-  // Else attention, or what experts do, is no operation of the tensor group alone.
+  // Otherwise attention, or the work of experts, involves more ranks than the tensor group.
   const bool alone = experiment.plan.degree(Axis::context) == 1 && experiment.model.experts == 0;
   return experiment.simulation.detail == Detail::stage && even && alone && !differs_in_groups(experiment);
 }

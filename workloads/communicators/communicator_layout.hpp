@@ -1,5 +1,5 @@
-// Who takes part in keeping replicas in step: workers (replicas, or the replicas of a node together), and the
-// communicators of an experiment, those along the edges of its mixing graph included.
+// Describes the workers that are synchronised (replicas, or the replicas of a node together), and the
+// communicators of an experiment, including those along the edges of its mixing graph.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace orrery {
 
-/// The workers of an experiment, for whom a graph is built.
+/// Describes the workers of an experiment, between which a gossip graph is built.
 struct SyncWorkers {
   std::uint32_t workers = 1;
   std::uint32_t replicas_per_worker = 1;  ///< those of a node where a node is a worker
@@ -21,7 +21,8 @@ struct SyncWorkers {
 
 /// @throws InputError at /data_parallel_sync/level if nodes do not hold equally many replicas.
 [[nodiscard]] SyncWorkers sync_workers(const Experiment& experiment);
-/// The same whatever the method: the replicas of a node together, or each replica.
+/// Returns the workers of a level, which do not depend on the method: the replicas of a node together, or
+/// each replica.
 [[nodiscard]] SyncWorkers workers_at(SyncLevel level, const Experiment& experiment);
 
 class CommunicatorLayout {
@@ -46,17 +47,18 @@ class CommunicatorLayout {
     return spec_.rounds[static_cast<std::size_t>(step) % spec_.rounds.size()];
   }
   [[nodiscard]] const std::vector<Round>& rounds() const { return spec_.rounds; }
-  /// Whether the replicas of a worker share out its model, so that each exchanges its shard with those in the
-  /// same place of other workers.
+  /// Returns true if the replicas of a worker shard its model, so that each exchanges its shard with the
+  /// replicas that hold the same shard of other workers.
   [[nodiscard]] bool shards_in_worker() const { return spec_.exchanging_replicas > 1; }
   /// The replicas of a worker; only joins_replicas().
   [[nodiscard]] std::uint16_t node_slot() const { return slot(Slot::node); }
-  /// One replica of each worker, or those that hold the same shard of its model.
+  /// Returns the slot of one replica of each worker, or of the replicas that hold the same shard of its
+  /// model.
   [[nodiscard]] std::uint16_t workers_slot() const {
     if (shards_in_worker()) return copies_slot();
     return slot(joins_replicas() ? Slot::workers : Slot::data);
   }
-  /// The replicas that share one copy of what ZeRO shards.
+  /// Returns the slot of the replicas that share one sharded copy under ZeRO.
   [[nodiscard]] std::uint16_t sharding_slot() const {
     return slot(numbers_.has(Slot::sharding) ? Slot::sharding : Slot::data);
   }
@@ -79,7 +81,8 @@ class CommunicatorLayout {
   std::uint32_t streams_ = kStreamCount;
 };
 
-/// Whether detail asks for them, and tensor groups neither share links with others nor differ in themselves.
+/// Returns true if the level of detail asks for fused passes and tensor groups neither share links with other
+/// groups nor have ranks that differ.
 [[nodiscard]] bool has_fused_passes(const Experiment& experiment);
 
 }  // namespace orrery

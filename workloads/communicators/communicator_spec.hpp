@@ -1,4 +1,4 @@
-// All that the communicators of an experiment depend on: equal specs have equal communicators.
+// Holds all inputs of an experiment's communicators: equal specs have equal communicators.
 #pragma once
 
 #include <cstdint>
@@ -37,13 +37,13 @@ struct CommunicatorSpec {
   explicit CommunicatorSpec(const Plan& plan) : grid(plan), experts(plan) {}
 
   RankGrid grid;
-  /// How experts are spread, where the model has any.
+  /// Describes how experts are spread over ranks, if the model has any.
   struct Experts {
     explicit Experts(const Plan& plan) : grid(RankGrid::of_experts(plan)) {}
 
     RankGrid grid;
     bool present = false;
-    std::int64_t ranks_in_node = 0;  ///< of those that share the experts; 0: nobody asks
+    std::int64_t ranks_in_node = 0;  ///< of the ranks that share the experts; 0: not needed
 
     template <class Visit>
     auto members(const Visit& visit) const {
@@ -59,12 +59,12 @@ struct CommunicatorSpec {
   bool mirrored = false;                 ///< rank p - 1 - r of a pipeline has the weights of rank r
   std::vector<std::int64_t> tied;        ///< pipeline ranks that add up the gradients of one embedding
   std::int64_t replicas_per_worker = 1;  ///< those of a node where a node is a worker
-  std::int64_t exchanging_replicas = 1;  ///< of a worker: one for all, or each what it holds of the model
-  std::int64_t sharding_ranks = 0;  ///< that share one of several copies of what ZeRO shards; 0: one copy
+  std::int64_t exchanging_replicas = 1;  ///< of a worker: one for all, or each with its shard
+  std::int64_t sharding_ranks = 0;       ///< that share one of several sharded copies under ZeRO; 0: one copy
   std::vector<GossipRound> rounds;
   std::vector<std::uint32_t> class_of_replica;  ///< BatchClasses::of_replica
 
-  /// All of it, in order: what makes two of them different, for keys of caches.
+  /// Visits all members in order, for keys of caches.
   template <class Visit>
   auto members(const Visit& visit) const {
     return visit(grid, experts, context_inner, tensor_passes, pipeline_wraps, pipeline_reverses, mirrored,

@@ -30,9 +30,10 @@ class GroupWriter {
   void close();
   /// A sender and its receiver.
   void add_pair(std::uint32_t sender, std::uint32_t receiver, std::uint32_t out, std::uint32_t in);
-  /// One group for every place off `axes`, of all ranks along them.
+  /// Adds a group for every place off `axes`, of all ranks along them.
   void add_along(const RankGrid& grid, std::initializer_list<Axis> axes, std::uint32_t slot);
-  /// The same where rank p - 1 - r of a pipeline holds what rank r does: both are in one group.
+  /// Adds groups in which pipeline rank p - 1 - r holds the same parameters as rank r, so that both join one
+  /// group.
   void add_mirrored(const RankGrid& grid, std::initializer_list<Axis> axes, std::uint32_t slot);
   /// Ranks without a group in `slot` form one each.
   void add_loners(std::uint32_t slot);
@@ -48,14 +49,15 @@ class GroupWriter {
 class StepBuilder;
 struct AttentionWork;
 
-/// How attention runs where the ranks of a group share sequences: steps between those for its inputs and
-/// those for its output. It follows step `after`; the step that completes it is returned.
+/// Describes how attention runs if the ranks of a group share sequences: the steps between those for its
+/// inputs and those for its output. They follow step `after`; each function returns the step that completes
+/// attention.
 struct SharedAttention {
   std::int32_t (*forward)(StepBuilder& to, const AttentionWork& work, std::int32_t after);
   std::int32_t (*backward)(StepBuilder& to, const AttentionWork& work, std::int32_t after);
 };
 
-/// Says what is wrong at the first of the keys of the plan that is given.
+/// Reports an error at the first of the plan's keys that the user gave.
 using ReportProblem = std::function<void(std::initializer_list<std::string_view> keys, std::string message)>;
 
 /// A row of the menu.
@@ -63,27 +65,27 @@ struct CommunicatorKind {
   std::string_view name;
   Dimension dimension{};  ///< that its messages count for
   Slot first_slot{};      ///< that it takes; further ones follow in Slot
-  /// Of its messages, by slot; empty: the writer of the messages knows. Parameters are gathered on
-  /// Stream::gather, in whichever slot.
+  /// The stream of its messages in each slot. Empty: the writer of the messages chooses. Parameters are
+  /// gathered on Stream::gather in every slot.
   std::span<const Stream> streams;
   bool joins_some = false;  ///< its groups join some replicas with others, not all with all
-  /// How many slots it takes; 0 where an experiment has no such groups.
+  /// Returns the number of slots it takes; 0 if the experiment has no such groups.
   std::uint32_t (*slots)(const CommunicatorSpec& spec);
   /// Forms its groups, in slots from `first` on.
   void (*form)(const CommunicatorSpec& spec, std::uint32_t first, GroupWriter& to);
   /// nullptr: it leaves attention alone.
   const SharedAttention* attention = nullptr;
-  /// Checks the degree of its dimension, and what goes with it. nullptr: nothing to check.
+  /// Checks the degree of its dimension and related keys. nullptr: nothing to check.
   void (*check)(const Experiment& experiment, const ReportProblem& complain) = nullptr;
 };
 
-/// Those that join some replicas with others come last.
+/// Returns all kinds. Kinds that join only some replicas with others come last.
 [[nodiscard]] std::span<const CommunicatorKind* const> communicator_kinds();
 /// The one that takes the slot.
 [[nodiscard]] const CommunicatorKind& communicator_kind(Slot slot);
-/// How attention runs in an experiment with these communicators; nullptr: on each rank alone.
+/// Returns how the ranks with these communicators share attention; nullptr: each rank computes it alone.
 [[nodiscard]] const SharedAttention* shared_attention(const CommunicatorSpec& spec);
-/// Of the messages in the slot.
+/// Returns the stream that carries the messages of the slot.
 [[nodiscard]] Stream stream_of(Slot slot);
 
 /// The numbers of the slots that an experiment has.
@@ -95,7 +97,7 @@ class SlotNumbers {
   /// kNone where an experiment has no such groups.
   [[nodiscard]] std::uint16_t operator[](Slot slot) const { return numbers_[static_cast<std::size_t>(slot)]; }
   [[nodiscard]] bool has(Slot slot) const { return (*this)[slot] != kNone; }
-  /// At least one: what a rank does alone has number 0.
+  /// Returns the number of slots, at least one: operations of a single rank have number 0.
   [[nodiscard]] std::uint32_t count() const { return count_; }
   /// Slots before those whose groups join some replicas with others.
   [[nodiscard]] std::uint32_t common() const { return common_; }
@@ -110,7 +112,7 @@ class SlotNumbers {
 
 [[nodiscard]] CommunicatorSet make_communicators(const CommunicatorSpec& spec);
 
-/// Fills what a workload says of ranks and groups.
+/// Fills in the ranks and groups of a workload.
 void add_communicators(const CommunicatorSpec& spec, Workload& workload);
 
 }  // namespace orrery

@@ -1,5 +1,5 @@
-// How many tokens go where in a mixture of experts: on the rank that has most of them, and to how many ranks
-// and nodes each token goes.
+// Counts the tokens of a mixture of experts: those on the rank that receives most, and the ranks and nodes
+// that each token is sent to.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,22 @@ namespace orrery {
 /// Sum of Plan::token_histogram.
 [[nodiscard]] std::int64_t histogram_tokens(const Plan& plan);
 
-/// Tokens on the rank that gets most, over those on a rank if all got equally many. All ranks of a layer wait
-/// for that one. At most Plan::capacity_factor where that is given, and less than 1 where it drops tokens of
-/// all.
+/// Returns the tokens on the rank that gets most, over those on a rank if all got equally many. All ranks of
+/// a layer wait for that one. It is at most Plan::capacity_factor if that is given, and less than 1 if it
+/// drops tokens of all.
 ///   uniform    1
-///   zipf       expert k gets 1 / k of what the first gets; a rank has neighbouring experts, so the first has
-///   most worst      all tokens choose the experts of one rank: min(K, E / n) n / K for K of E experts on n
-///   ranks
+///   zipf       expert k gets 1 / k of the first one's tokens; a rank has neighbouring experts, so the first
+///              rank has most
+///   worst      all tokens choose the experts of one rank: min(K, E / n) n / K for K of E experts on n ranks
 [[nodiscard]] double token_load(const Model& model, const Plan& plan);
 
-/// To how many of `holders` ranks or nodes a token goes, in the mean over all choices of K experts, where
-/// each holds E / holders of them. In groups (node-limited routing) a token chooses from some groups only,
+/// Returns to how many of `holders` ranks or nodes a token goes, in the mean over all choices of K experts,
+/// if each holds E / holders of them. In groups (node-limited routing) a token chooses from some groups only,
 /// all equally often.
 [[nodiscard]] double holders_per_token(const Model& model, std::int64_t holders);
 
-/// Of the ranks that share experts, how many lie in a node (or in an NVLink domain), side by side; 0 where
-/// that is not the same everywhere.
+/// Returns how many of the ranks that share experts lie side by side in a node (or NVLink domain); 0 if that
+/// number differs between nodes.
 [[nodiscard]] std::int64_t expert_ranks_in_node(const Experiment& experiment);
 
 }  // namespace orrery

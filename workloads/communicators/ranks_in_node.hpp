@@ -1,4 +1,4 @@
-// Which ranks of a group share a node.
+// Counts the ranks of a group that share a node.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace orrery {
 
-/// Of the ranks along an axis, how many lie in a node (or in an NVLink domain), side by side; 0 where that is
-/// not the same everywhere.
+/// Returns how many ranks along an axis lie side by side in a node (or NVLink domain); 0 if that number
+/// differs between nodes.
 [[nodiscard]] std::int64_t ranks_in_node(const RankGrid& grid, Axis axis, const Cluster& cluster);
 
 }  // namespace orrery

@@ -1,4 +1,4 @@
-// What travels of values that are kept in one width and sent in another.
+// Computes the bytes on the wire of values that are stored in one width and sent in another.
 #pragma once
 
 #include <optional>
@@ -17,12 +17,12 @@ class WireWidth {
         of_32_(sent ? bytes_of_32(*sent) : 32 * kept),
         casts_(of_32_ != 32 * kept && !(is_narrow(computed) && is_narrow(*sent))) {}
 
-  /// Of so many values on the way.
+  /// Returns the bytes that `values` values take on the wire.
   [[nodiscard]] Bytes of(std::int64_t values) const { return (values * of_32_ + 31) / 32; }
-  /// Of what takes so many bytes as it is kept.
+  /// Returns the bytes on the wire of values that take `bytes` as they are stored.
   [[nodiscard]] Bytes of_kept(Bytes bytes) const { return of((bytes + kept_ - 1) / kept_); }
 
-  /// Whether values are cast before they leave, or after they have come.
+  /// Returns true if values are cast before they are sent, or after they are received.
   [[nodiscard]] bool casts() const { return casts_; }
   /// The kernel that does: it reads one width and writes the other.
   [[nodiscard]] Kernel cast(Bytes kept) const {

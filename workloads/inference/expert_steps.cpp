@@ -1,4 +1,5 @@
-// Of an iteration, layers with experts: tokens travel to them and back as the plan's dispatcher says.
+// Writes layers with experts of an iteration. Tokens travel to the experts and back as the plan's dispatcher
+// says.
 #include <utility>
 
 #include "workloads/communicators/expert_load.hpp"

@@ -19,7 +19,7 @@ constexpr double kDiagonalColumns = 64;
 /// Logits are made in 16 bits, widened to 32, and read again where a token is chosen.
 constexpr double kBytesPerLogit = 2 + 4 + 4;
 
-/// FLOPs of so many pairs of tokens. @throws InputError where they cannot be counted
+/// Returns the FLOPs of `pairs` pairs of tokens. @throws InputError if they cannot be counted
 std::int64_t flops_of_pairs(std::int64_t pairs, std::int64_t each) {
   std::int64_t product = 0;
   if (__builtin_mul_overflow(pairs, each, &product))
@@ -92,7 +92,7 @@ Kernel IterationSteps::wide(Kernel product) const {
   return product;
 }
 
-/// Sums up what the ranks of a tensor group made.
+/// Sums the results of the ranks of a tensor group.
 void IterationSteps::reduce(Part part, Bytes bytes, IterationWriter& to) const {
   if (experiment_.plan.tensor_parallel > 1) to.collective(part, Collective::all_reduce, bytes, Slot::tensor);
 }
@@ -104,8 +104,8 @@ void IterationSteps::write_embedding(std::int64_t tokens, IterationWriter& to) c
   reduce(Part::embedding, residual, to);
 }
 
-/// The residual is added and normalised in one kernel; what a token adds to the cache is written by the one
-/// that turns queries and keys to their positions.
+/// Adds and normalises the residual in one kernel; the kernel that rotates queries and keys to their
+/// positions writes a token's keys and values to the KV cache.
 void IterationSteps::write_inputs(std::size_t kind, std::int64_t tokens, IterationWriter& to) const {
   const ServedLayer& layer = model_.kinds()[kind];
   if (!layer.content().mixes()) return;
@@ -134,7 +134,8 @@ IterationSteps::Attended IterationSteps::of_prompts(const ServedLayer& layer,
   const std::int64_t most = batch.prompt_tokens + requests * (window - 1);
   if (!layer.content().windowed() || batch.prompt_context <= requests * window)
     return {batch.prompt_context, batch.prompt_pairs};
-  // Of n tokens after b others: those with fewer than a window before them see all, the others a window.
+  // n tokens follow b others. A token with fewer than a window of tokens before it attends to all of them,
+  // every other token to a window.
   const std::int64_t n = batch.prompt_tokens / requests;
   const std::int64_t b = (batch.prompt_context - batch.prompt_tokens) / requests;
   const std::int64_t few = std::clamp<std::int64_t>(window - b, 0, n);
@@ -218,7 +219,8 @@ std::vector<Kernel> IterationSteps::decoding_kernels(const ServedLayer& layer, c
     return {kernel};
   }
   const LatentAttention& latent = model.latent_attention;
-  const std::int64_t wide = layer.cached_values() + latent.kv_rank;  // a query and what it finds
+  const std::int64_t wide =
+      layer.cached_values() + latent.kv_rank;  // a query and the latent vectors it finds
   const Kernel absorb = gemm(batch.decode_tokens, latent.kv_rank, latent.nope_dim, heads.query);
   const Kernel expand = gemm(batch.decode_tokens, latent.value_dim, latent.kv_rank, heads.query);
   if (model.is_sparse()) {

@@ -1,7 +1,7 @@
-// One iteration of a serving replica on one rank, as kernels and messages that follow each other: a pass over
-// all layers with the next tokens of some requests. Cut where the sums over requests come in: products and
-// messages depend on the number of tokens alone, attention on how many others these attend to, the head on
-// how many of them get a next token.
+// Writes one iteration of a serving replica on one rank, as kernels and messages that follow each other: a
+// pass over all layers with the next tokens of some requests. Cut where the sums over requests come in:
+// products and messages depend on the number of tokens alone, attention on how many others these attend to,
+// the head on how many of them get a next token.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 
 namespace orrery {
 
-/// Appends steps that follow each other, and what they do to the workload. A step whose `after` is that of
-/// the one before it begins with that one, on a stream of its own.
+/// Appends steps that follow each other, and their work to the workload. A step with the same `after` as the
+/// previous one begins with it, on a stream of its own.
 class IterationWriter {
  public:
   /// @param graphs  the host launches a CUDA graph of all of it
@@ -46,13 +46,14 @@ class IterationSteps {
   [[nodiscard]] const ServedModel& model() const { return model_; }
 
   void write_embedding(std::int64_t tokens, IterationWriter& to) const;
-  /// Of a layer: up to queries, keys and values; then what comes after attention.
+  /// Writes the part of a layer up to queries, keys and values, and then the part after attention.
   void write_inputs(std::size_t kind, std::int64_t tokens, IterationWriter& to) const;
   void write_outputs(std::size_t kind, std::int64_t tokens, IterationWriter& to) const;
-  /// Between those two. Prompts attend with a kernel of their own; decoding reads the cache. With latent
-  /// attention prompts make keys and values of the latent vectors, decoding attends to the latent vectors
-  /// themselves, the projections absorbed into queries and outputs (DeepSeek-AI 2024, "DeepSeek-V2", section
-  /// 2.1.2). Requests of a batch are taken alike where a window cuts what they attend to.
+  /// Writes attention between those two parts. Prefill attends with a kernel of its own; decode reads the KV
+  /// cache. With latent attention prefill makes keys and values of the latent vectors, decode attends to the
+  /// latent vectors themselves, the projections absorbed into queries and outputs (DeepSeek-AI 2024,
+  /// "DeepSeek-V2", section 2.1.2). If a window limits attention, all requests of a batch count as equally
+  /// long.
   void write_attention(std::size_t kind, const IterationBatch& batch, IterationWriter& to) const;
   /// The final norm, logits and the choice of tokens.
   void write_head(std::int64_t results, IterationWriter& to) const;
@@ -60,7 +61,7 @@ class IterationSteps {
   /// A whole stage, in order.
   [[nodiscard]] Steps write_stage(const ServedStage& stage, const IterationBatch& batch, bool graphs,
                                   Workload& workload) const;
-  /// What a tensor group hands to the next stage; of it, what each rank sends.
+  /// Returns the bytes that a tensor group sends to the next stage, and the share that each rank sends.
   [[nodiscard]] Bytes stage_output_bytes(std::int64_t tokens) const;
   [[nodiscard]] Bytes stage_message_bytes(std::int64_t tokens) const;
 
@@ -106,7 +107,8 @@ class IterationSteps {
   double cached_;  ///< bytes of a key or value
 };
 
-/// Why a model or plan cannot be served as it is, and the key that says so; empty where it can.
+/// Names the key of a model or plan that keeps it from being served, and the reason; empty if it can be
+/// served.
 struct ServingObstacle {
   std::string pointer;
   std::string message;

@@ -1,4 +1,5 @@
-// Sizes of the layers of a transformer on one rank of a serving replica: what they hold and keep of a token.
+// Computes sizes of the layers of a transformer on one rank of a serving replica: weights and the KV cache of
+// a token.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +18,9 @@ namespace orrery {
 /// of 16 bits and a zero of 4 (Frantar et al. 2023, "GPTQ"); the one scale a column of int8 and fp8 is left
 /// out.
 [[nodiscard]] Bytes stored_bytes(std::int64_t values, const Inference& inference, Precision precision);
-/// Of one value.
+/// Returns the bytes of one stored weight.
 [[nodiscard]] double stored_width(const Inference& inference, Precision precision);
-/// Of a key or value of the cache.
+/// Returns the bytes of one key or value in the KV cache.
 [[nodiscard]] double cached_width(const Inference& inference);
 
 /// A kind of layer: all with the same content.
@@ -30,23 +31,23 @@ class ServedLayer {
   [[nodiscard]] const LayerContent& content() const { return content_; }
   /// The model as if all its layers were like this one.
   [[nodiscard]] const Model& model() const { return model_; }
-  /// What a rank works on with so many tokens.
+  /// Returns the shape that a rank computes with for `tokens` tokens.
   [[nodiscard]] TransformerShape shape(std::int64_t tokens) const;
   [[nodiscard]] ExpertShape experts(const TransformerShape& shape) const { return {model_, plan_, shape}; }
   [[nodiscard]] Heads heads() const { return heads_; }
   /// Widths of the cache of a token: keys and values of the heads of a rank, or the latent vector, whole.
   [[nodiscard]] std::int64_t cached_values() const;
-  /// What a sequence leaves behind on a rank whatever its length: the state of a layer that recurs.
+  /// Returns the bytes of state that a sequence keeps on a rank in a recurrent layer, whatever its length.
   [[nodiscard]] Bytes state_bytes() const;
-  /// Of a layer that recurs.
+  /// Returns the recurrence of a recurrent layer.
   [[nodiscard]] Recurrence recurrence() const {
     return recurrence_of(content_.mixer, model_, plan_.tensor_parallel);
   }
-  /// On a rank: of matrices, and of all else (norms, biases, router), which keeps 16 bits.
+  /// Returns the parameters of matrices on a rank; other parameters (norms, biases, router) keep 16 bits.
   [[nodiscard]] std::int64_t matrix_parameters() const;
   [[nodiscard]] std::int64_t other_parameters() const;
-  /// Whether the ranks that share experts are, or are some of, those of a tensor group: all of them have all
-  /// tokens, and their results are summed. Else tokens travel.
+  /// Returns true if the ranks that share experts are all or some of the ranks of a tensor group. Each of
+  /// them then has all tokens, and their results are summed; otherwise tokens travel to the experts.
   [[nodiscard]] bool experts_in_tensor_group() const;
 
  private:
@@ -62,7 +63,7 @@ class ServedLayer {
 /// likely: E_rank (1 - (1 - K/E)^tokens), rounded, at least one.
 [[nodiscard]] std::int64_t experts_hit(const Model& model, std::int64_t experts_of_rank, double tokens);
 
-/// What a pipeline rank holds.
+/// Describes the layers that a pipeline rank holds.
 struct ServedStage {
   std::vector<std::int64_t> layers;  ///< by kind
   bool embeds = false;

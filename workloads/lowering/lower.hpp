@@ -1,4 +1,4 @@
-// The way from an experiment to programs: the one entrance to workloads/.
+// Lowers an experiment to programs: the one entrance to workloads/.
 #pragma once
 
 #include <span>
@@ -13,13 +13,13 @@
 
 namespace orrery {
 
-/// Programs of all pipeline stages, communicators of all ranks, memory and FLOPs.
-/// `experiment` must be valid (see config/).
+/// Writes programs of all pipeline stages, communicators of all ranks, memory and FLOPs. `experiment` must be
+/// valid (see config/).
 /// @throws InputError if the programs would not fit into memory.
-/// `graph`: whom replicas gossip with, over sync_workers(); empty where the method has none.
+/// `graph`: the gossip graph of the replicas, over sync_workers(); empty if the method has none.
 [[nodiscard]] Workload lower(const Experiment& experiment, const GossipGraph& graph = {});
 
-/// What comes before programs: the blocks of the model, what stages hold and take of memory.
+/// Holds the results that programs are written from: the blocks of the model, the stages and their memory.
 struct Outline {
   ModelBlocks blocks;  ///< without steps
   Stages stages;
@@ -35,17 +35,17 @@ struct Outline {
 void write_programs(const Experiment& experiment, const CommunicatorLayout& layout, ModelBlocks blocks,
                     std::span<const Stage> stages, Workload& workload);
 
-/// Whether the programs of all stages would fit into memory.
+/// Returns true if the programs of all stages would fit into memory.
 [[nodiscard]] bool can_be_written(const Experiment& experiment, const CommunicatorLayout& layout,
                                   const Outline& outlined);
 
-/// What is outlined with programs of all stages and communicators, of an experiment that may differ from the
-/// one outlined in its micro-batches.
+/// Writes the programs of all stages and the communicators of an outline. `experiment` may differ from the
+/// outlined one in its micro-batches.
 /// @throws as write_programs().
 [[nodiscard]] Workload write_workload(const Experiment& experiment, const CommunicatorLayout& layout,
                                       const Outline& outlined);
 
-/// A step of so many micro-batches, otherwise as `experiment`.
+/// Returns a copy of `experiment` with `micro_batches` micro-batches in a step.
 [[nodiscard]] inline Experiment with_micro_batches(const Experiment& experiment, std::int64_t micro_batches) {
   Experiment other = experiment;
   other.plan.global_batch_size =

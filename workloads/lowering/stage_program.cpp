@@ -64,7 +64,7 @@ class StageProgram {
   const FusedPass& fused_pass(const Pass& pass);
   [[nodiscard]] Op step_of(const Pass& pass, std::int32_t layer) const;
   OpId add_step(const Step& step, Op& op, std::initializer_list<OpId> deps);
-  /// The host waits for `deps`, then works for `work`; what comes later is issued after that.
+  /// The host waits for `deps`, then works for `work`; later operations are issued after that.
   OpId wait_on_host(std::uint32_t work, std::initializer_list<OpId> deps);
   void begin_pass(const Pass& pass, OpId input);
   OpId run_steps(std::span<const Step> steps, std::int32_t layer, const Pass& pass, OpId input, OpId gate);
@@ -78,7 +78,7 @@ class StageProgram {
     return results_[static_cast<std::size_t>(pass.micro_batch) * ways() + way(pass)];
   }
   [[nodiscard]] std::size_t ways() const { return kPassKindCount * stage_.chunks.size(); }
-  /// Place of what is known of the passes of one kind over a chunk.
+  /// Returns the index of the state of passes of one kind over a chunk.
   [[nodiscard]] static std::size_t way(const Pass& pass) {
     return kPassKindCount * static_cast<std::size_t>(pass.chunk) + static_cast<std::size_t>(pass.kind);
   }
@@ -192,7 +192,7 @@ OpId StageProgram::handed_on(const Pass& pass, std::int32_t chunk) {
   return whole == kNoOp ? result(pass, Pass::Kind::backward_input, chunk) : whole;
 }
 
-/// What all steps of a pass through a layer are.
+/// Returns an operation with the fields that all steps of a pass through a layer share.
 Op StageProgram::step_of(const Pass& pass, std::int32_t layer) const {
   Op op;
   op.layer = layer;
@@ -202,7 +202,7 @@ Op StageProgram::step_of(const Pass& pass, std::int32_t layer) const {
   return op;
 }
 
-/// `op`: completed to what is written.
+/// Adds the operation of a step; `op` is completed to the operation that is written.
 OpId StageProgram::add_step(const Step& step, Op& op, std::initializer_list<OpId> deps) {
   const bool computes = step.kind == Op::Kind::compute;
   op.kind = step.kind;
@@ -268,7 +268,8 @@ PassStart StageProgram::start_of(const Pass& pass) {
   return start;
 }
 
-/// Whether the pass, from `start` on, is that of another micro-batch again; if so, it is written.
+/// Returns true if the pass, from `start` on, repeats that of another micro-batch; if so, the repetition is
+/// written.
 bool StageProgram::repeat(const Pass& pass, const PassStart& start, const WrittenPass& like) {
   if (like.first == kNoOp) return false;
   const OpId by = writer_.size() - like.first;
@@ -318,8 +319,8 @@ OpId StageProgram::run_forward(const Pass& pass, OpId input) {
   return at;
 }
 
-/// The block or pass just written adds `change` to what is kept, and holds `at_start` more than before while
-/// it runs. One that computes nothing counts with the computation before it.
+/// Says that the block or pass just written adds `change` to the kept memory, and holds `at_start` more than
+/// before while it runs. A block without compute counts with the computation before it.
 void StageProgram::hold(Bytes at_start, Bytes change) {
   if (last_compute_ == kNoOp) return;
   const Bytes first = first_compute_ == kNoOp ? 0 : at_start;

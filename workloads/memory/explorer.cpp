@@ -19,13 +19,13 @@ std::int64_t embedding_weights(const Model& m, const Plan& p) {
   return m.vocab * m.hidden / p.tensor_parallel * (two_tables ? 2 : 1);
 }
 
-/// Of a layer; a head is h // a wide whatever the model says.
+/// Returns the attention weights of a layer. A head is h // a wide whatever the model says.
 Int128 attention_weights(const Model& m, const Plan& p) {
   const std::int64_t head_dim = m.hidden / m.heads;
   return Int128{m.hidden / p.tensor_parallel} * (m.heads * head_dim + 2 * m.kv_heads * head_dim + m.hidden);
 }
 
-/// Of a layer whose MLP, or whose expert, has this width.
+/// Returns the weights of a layer whose MLP, or whose expert, is `ffn` wide.
 Int128 mlp_weights(const Model& m, const Plan& p, std::int64_t ffn) {
   return Int128{m.hidden} * ffn * matrices(m) / p.tensor_parallel;
 }
@@ -93,7 +93,7 @@ class Activations {
     const double routed = std::floor(2 * (residual() + chosen_ * residual()) / tensor_);
     return routed + chosen_ * mlp(m_.expert_ffn_hidden);
   }
-  /// Logits and what they are made of, where one stage has both ends of the model.
+  /// Returns the logits and their inputs, if one stage has both ends of the model.
   [[nodiscard]] double output() const {
     return has_output_ ? std::floor(10 * tokens_ * static_cast<double>(m_.vocab) / tensor_) : 0;
   }

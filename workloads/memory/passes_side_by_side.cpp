@@ -33,7 +33,7 @@ class SideBySide {
     return blocks_.kinds[side.chunk.blocks[side.at(side.begun - 1)].kind];
   }
 
-  /// Until it sends tokens, or ends. What a block does with tokens that are back ends it.
+  /// Continues a pass until it sends tokens, or ends. The work of a block on returned tokens ends the block.
   void go_on(Side& side) {
     if (side.open && side.exchanges == 0) end(side);
     while (!side.open && side.begun < side.chunk.blocks.size()) {
@@ -64,7 +64,7 @@ class SideBySide {
   const ModelBlocks& blocks_;
   Side ahead_;
   Side back_;
-  ActivationBytes kept_;  ///< by both, less what was freed
+  ActivationBytes kept_;  ///< by both, less the memory freed
   PairPeak peak_;
 };
 

@@ -1,5 +1,5 @@
-// What two passes hold that run side by side: run_side_by_side of workloads/programs/ puts their operations
-// in turns, this counts their blocks in the same turns. Used by stage_peak.cpp.
+// Counts the memory of two passes that run side by side. run_side_by_side of workloads/programs/ alternates
+// their operations, and this file counts their blocks in the same order. Used by stage_peak.cpp.
 #pragma once
 
 #include "orrery/stage_memory.hpp"
@@ -9,7 +9,7 @@ namespace orrery {
 
 struct PairPeak {
   Bytes above = 0;              ///< more than was held before both
-  ActivationBytes activations;  ///< of those, what the one has kept less what the other has freed
+  ActivationBytes activations;  ///< of those, kept by the one less those freed by the other
   WorkspaceBytes workspace;     ///< of the blocks of both that run then
   bool in_backward = false;     ///< the pass whose block begins then
   std::size_t block = 0;        ///< of its chunk

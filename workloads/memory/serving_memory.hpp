@@ -1,5 +1,5 @@
-// What a GPU of a serving replica holds: weights as they are stored, keys and values of the tokens in flight,
-// and what the largest iteration works in.
+// Sums the memory of a GPU of a serving replica: weights as they are stored, the KV cache of the tokens in
+// flight, and the workspace of the largest iteration.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace orrery {
 
-/// On a GPU of a pipeline stage.
+/// Holds the memory of a GPU of a pipeline stage.
 struct StageServingMemory {
   Bytes weights = 0;
   Bytes workspace = 0;
@@ -17,7 +17,7 @@ struct StageServingMemory {
   Bytes state_per_request = 0;  ///< of layers that recur, whatever its length
 };
 
-/// Per pipeline stage.
+/// Returns the memory per pipeline stage.
 /// @param tokens  of the largest iteration
 [[nodiscard]] std::vector<StageServingMemory> stage_serving_memory(const Experiment& experiment,
                                                                    const Inference& inference,

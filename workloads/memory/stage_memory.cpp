@@ -41,7 +41,7 @@ Bytes kept_weight_gradients(const Stage& stage, const ModelBlocks& blocks) {
   return most[0] + most[1] + most[2] + most[3];
 }
 
-/// What the method keeps between steps, and what compressors have lost.
+/// Adds the states that the method keeps between steps, and the residuals of compressors.
 void add_sync_memory(const DataParallelSync& sync, const CommunicatorLayout& layout, std::int64_t trained,
                      StageMemory& memory) {
   constexpr Bytes kModel = 4;
@@ -57,7 +57,8 @@ void add_sync_memory(const DataParallelSync& sync, const CommunicatorLayout& lay
   memory.workspace.neighbours = kModel * sync_method(sync.method).vectors * neighbours * held;
 }
 
-/// What is not in the memory of the host. Experts are shared out among the ranks that hold the same ones.
+/// Returns the bytes of optimizer states on the GPU, without offloaded ones. Experts are sharded over the
+/// ranks that hold the same ones.
 Bytes optimizer_memory(const Stage& stage, const Plan& plan, Bytes (*bytes)(const Plan&, std::int64_t)) {
   const auto of = [&](std::int64_t trained, std::int64_t ranks) {
     const std::int64_t owned = divide_up(trained, ranks);
@@ -70,7 +71,7 @@ Bytes optimizer_memory(const Stage& stage, const Plan& plan, Bytes (*bytes)(cons
          (experts > 0 ? of(experts, plan.expert_copies()) : 0);
 }
 
-/// Of each gradient.
+/// Returns the bytes that a GPU holds per gradient.
 Bytes held_gradient_bytes(const Experiment& experiment) {
   const Precision precision = experiment.plan.precision;
   Bytes held = 0;

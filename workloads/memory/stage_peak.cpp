@@ -13,8 +13,7 @@
 namespace orrery {
 namespace {
 
-/// Micro-batches whose activations a chunk keeps, and those of which it keeps what the gradients of the
-/// weights need.
+/// Counts micro-batches whose activations a chunk keeps, and those whose inputs of weight gradients it keeps.
 struct Held {
   std::int64_t whole = 0;
   std::int64_t for_weights = 0;
@@ -79,7 +78,8 @@ class PeakSearch {
   }
 
  private:
-  /// As they are written: the backward pass does not wait for the whole forward pass.
+  /// Tests passes in the order in which they are written: the backward pass does not wait for the whole
+  /// forward pass.
   static bool are_pair(const Pass& one, const Pass& other) {
     return one.kind == PassKind::forward && other.kind == PassKind::backward &&
            (one.micro_batch != other.micro_batch || one.chunk != other.chunk);
@@ -128,7 +128,7 @@ class PeakSearch {
             at + 1 == chunk.blocks.size()};
   }
 
-  /// What the pass has kept and freed before the block that holds most.
+  /// Adds the memory that the pass has kept and freed before the block with the largest workspace.
   void add_pass(StagePeak& peak) const {
     const Chunk& chunk = chunk_of(pass_);
     const std::size_t at = chunk.peak(pass_.kind).block;
@@ -160,8 +160,8 @@ class PeakSearch {
   std::size_t place_ = 0;                                            ///< of pass_
 };
 
-/// Whether two orders begin alike, up to a pass and with it, as their copies of the model number
-/// micro-batches.
+/// Returns true if two orders are equal up to and with the pass at `place`, each counting micro-batches
+/// within its copy of the model.
 bool begin_alike(std::span<const Pass> a, std::span<const Pass> b, std::size_t place, std::int64_t of_copy_a,
                  std::int64_t of_copy_b) {
   for (std::size_t i = 0; i <= place; ++i) {

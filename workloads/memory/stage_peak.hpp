@@ -1,4 +1,4 @@
-// The moment of a step at which a stage holds most, found by going through its passes block by block.
+// Finds the moment of a step at which a stage holds most, found by going through its passes block by block.
 #pragma once
 
 #include "orrery/stage_memory.hpp"
@@ -12,8 +12,8 @@ struct StagePeak {
   PeakMoment moment;
 };
 
-/// So many micro-batches, at most those of the plan, that stages of several chunks, or of split backward
-/// passes, keep no more activations with more of them.
+/// Returns the number of micro-batches, at most the plan's, from which on more of them do not raise the peak
+/// of activations. It matters for stages with several chunks or with split backward passes.
 [[nodiscard]] std::int64_t micro_batches_at_peak(const Plan& plan);
 
 /// The first such moment. Passes run one after the other.

@@ -1,4 +1,4 @@
-// Adds up the activations of a block: what is kept from forward to backward, and what is computed again.
+// Adds up the activations of a block: those kept from forward to backward, and those recomputed.
 #pragma once
 
 #include "orrery/recompute.hpp"
@@ -21,12 +21,12 @@ class ActivationSum {
     const bool again = recomputed_.has(Module::layer) || recomputed_.meets(made_in);
     (again ? again_ : kept_)[kind] += bytes;
   }
-  /// The same of what products with weights alone read: an input, or the gradient of an output that waits for
-  /// the gradient of the weights.
+  /// Adds an activation that only products with weights read: an input, or the gradient of an output that
+  /// waits for the gradient of the weights.
   void add_product_input(ActivationKind kind, Bytes bytes, ModuleSet made_in = {}) {
     add(kind, narrows() ? (bytes * input_of_32_ + kWide - 1) / kWide : bytes, made_in);
   }
-  /// Whether inputs of products are kept in fewer bits than they have.
+  /// Returns true if inputs of products are stored in fewer bits than they are computed in.
   [[nodiscard]] bool narrows() const { return input_of_32_ != kWide; }
   [[nodiscard]] bool recomputes(Module module) const { return recomputed_.has(module); }
   /// The input of the layer.

@@ -1,5 +1,5 @@
-// The kernels of the attention of one rank over whole sequences: between the products that make queries, keys
-// and values, and the one that takes its output.
+// Builds the kernels of the attention of one rank over whole sequences: between the products that make
+// queries, keys and values, and the one that takes its output.
 #pragma once
 
 #include <vector>
@@ -40,7 +40,7 @@ class AttentionKernels {
   [[nodiscard]] Kernel fused() const;
   [[nodiscard]] bool is_sparse() const { return model_.is_sparse(); }
   [[nodiscard]] SparseSpan sparse_span() const;
-  /// Of the biases of all scores of a head, which samples share.
+  /// Returns the bytes of the biases of all scores of a head, which samples share.
   [[nodiscard]] Bytes biases() const;
   [[nodiscard]] Kernel elementwise(Bytes bytes) const { return scaled(bytes, software_.elementwise_traffic); }
   /// Fused, the softmax of unfused attention reads and writes each score once. In pieces (cast to 32

@@ -78,7 +78,8 @@ std::vector<Kernel> attention_inputs(const Model& m, Heads heads, std::int64_t t
 std::vector<Kernel> latent_projections(const Model& m, Heads heads, std::int64_t tokens) {
   if (!m.latent()) return {};
   std::vector<Kernel> products = attention_inputs(m, heads, tokens);
-  return {products.begin() + 2, products.end()};  // after what makes the latent vectors, or queries straight
+  return {products.begin() + 2,
+          products.end()};  // skips the products that make latent vectors, or queries directly
 }
 
 std::int64_t normalised_width(const Model& m, Heads heads) {

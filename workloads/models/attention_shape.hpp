@@ -29,22 +29,23 @@ struct Heads {
 /// The one that has most of them.
 [[nodiscard]] std::int64_t largest_attention_weight(const Model& model, Heads heads);
 
-/// The products that make queries, keys and values of so many tokens.
+/// Returns the products that make queries, keys and values of `tokens` tokens.
 [[nodiscard]] std::vector<Kernel> attention_inputs(const Model& model, Heads heads, std::int64_t tokens);
-/// Of those, the ones that work on latent vectors; none without them.
+/// Returns those of attention_inputs() that work on latent vectors; none if the model has none.
 [[nodiscard]] std::vector<Kernel> latent_projections(const Model& model, Heads heads, std::int64_t tokens);
 /// Values of a token that norms between those products and the core read.
 [[nodiscard]] std::int64_t normalised_width(const Model& model, Heads heads);
 /// Values of a token that are kept for the backward pass beside the input: queries, keys, values, latent
 /// vectors.
 [[nodiscard]] std::int64_t attention_width_kept(const Model& model, Heads heads);
-/// Values of a token that the gradients of its weights need beside its input and that of the product after
-/// the core: gradients of what its products make, and latent vectors.
+/// Returns the values of a token that the gradients of its weights need beside its input and that of the
+/// product after the core: gradients of its products' outputs, and latent vectors.
 [[nodiscard]] std::int64_t attention_width_for_weights(const Model& model, Heads heads);
-/// Of the values kept, what latent attention makes of its latent vectors, and the weights that do; 0 without.
+/// Returns how many of the kept values latent attention computes from its latent vectors, and the weights
+/// that do so; 0 without latent attention.
 [[nodiscard]] std::int64_t projected_width(const Model& model, Heads heads);
 [[nodiscard]] std::int64_t latent_projection_weights(const Model& model, Heads heads);
-/// FLOPs of scores and context of a token over so many others.
+/// Returns the FLOPs of scores and context of a token over `others` tokens.
 [[nodiscard]] Flops core_flops(const Model& model, std::int64_t heads, std::int64_t others);
 
 }  // namespace orrery

@@ -1,4 +1,4 @@
-// What the attention of a layer does on one rank, for dimensions that share it among ranks.
+// Describes the attention of a layer on one rank, for dimensions that share it among ranks.
 #pragma once
 
 #include <span>
@@ -13,8 +13,9 @@ struct AttentionWork {
   const Experiment& experiment;
   const TransformerShape& shape;
   Part part = Part::attention;
-  /// Of the heads of this rank over whole sequences, as it runs where no ranks share them; but the FLOPs of
-  /// fused ones are the share of one context rank, for those of whole sequences can leave 64 bits.
+  /// The kernels for the heads of this rank over whole sequences, as they run if no ranks share them. FLOPs
+  /// of fused kernels are the share of one context rank, because those of whole sequences can overflow 64
+  /// bits.
   std::span<const Kernel> kernels;
 };
 

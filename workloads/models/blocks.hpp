@@ -1,6 +1,6 @@
-// A model cut into blocks (embedding, layers, head): what each does on one rank in each phase, what
-// it keeps in memory and how many parameters it holds. The hinge between model families, which make
-// blocks, and programs, which string blocks together without knowing what is inside.
+// Cuts a model into blocks (embedding, layers, head): the work of each on one rank in each phase, its
+// activations and its parameters. The hinge between model families, which make blocks, and programs, which
+// string blocks together without knowing their contents.
 #pragma once
 
 #include <array>
@@ -16,20 +16,20 @@
 
 namespace orrery {
 
-/// One operation of a block. `after` is the step it waits for: an earlier one of the same list, or
-/// kBlockInput for whatever produced the block's input.
+/// Describes one operation of a block. `after` is the step it waits for: an earlier one of the same list, or
+/// kBlockInput for the operation that produced the block's input.
 struct Step {
   Op::Kind kind = Op::Kind::compute;
   std::uint32_t work = 0;  ///< index into Workload::kernel_sequences or Workload::messages
   Part part = Part::layer;
   Phase phase = Phase::forward;
   std::int32_t after = -1;
-  Slot communicator = Slot::tensor;  ///< of what is no computation
+  Slot communicator = Slot::tensor;  ///< of communication steps
   bool on_host = false;              ///< the host waits for `after`, then goes on
 };
 inline constexpr std::int32_t kBlockInput = -1;
 
-/// Steps of one phase in issue order; step `output` produces what the next block needs.
+/// Lists the steps of one phase in issue order; step `output` produces the input of the next block.
 struct Steps {
   std::vector<Step> list;
   std::int32_t output = kBlockInput;
@@ -46,7 +46,7 @@ struct WeightMatrices {
 };
 
 struct Block {
-  /// By PassKind; those that the schedule of the plan has none of are empty.
+  /// Steps by PassKind; those of kinds that the plan's schedule lacks are empty.
   std::array<Steps, kPassKindCount> steps;
   Steps recompute;              ///< runs before backward and backward_input; empty when activations are kept
   ActivationBytes activations;  ///< kept per micro-batch from forward to backward
@@ -57,14 +57,14 @@ struct Block {
   std::int32_t exchanges = 0;
   std::int32_t exchanges_again = 0;
   std::int32_t same_steps = -1;  ///< kind of block whose steps it has; -1: its own
-  /// By PassKind: held in addition while the block runs.
+  /// Workspace by PassKind, held in addition while the block runs.
   std::array<WorkspaceBytes, kPassKindCount> workspace;
-  /// Of the weights of its products, which a framework may keep for each of different shape (attention, MLP,
-  /// experts, recurrence).
+  /// Bytes of weight gradients of its products. A framework may keep one buffer for each shape (attention,
+  /// MLP, experts, recurrence).
   std::array<Bytes, 4> weight_gradients{};
   std::int64_t parameters = 0;         ///< on this rank, before sharding over data-parallel ranks
   std::int64_t tensors = 0;            ///< that hold the parameters
-  std::int64_t expert_parameters = 0;  ///< of those, what the ranks with the same experts have in common
+  std::int64_t expert_parameters = 0;  ///< of those, shared by the ranks with the same experts
   std::int64_t expert_tensors = 0;
   std::vector<WeightMatrices> matrices;  ///< of its parameters, where the optimizer asks for them
   std::int64_t frozen = 0;  ///< parameters that are not trained: no gradients, no optimizer states
@@ -77,18 +77,18 @@ struct Block {
   }
   [[nodiscard]] Steps& of(PassKind kind) { return steps[static_cast<std::size_t>(kind)]; }
   [[nodiscard]] const Steps& of(PassKind kind) const { return steps[static_cast<std::size_t>(kind)]; }
-  /// What runs before the steps of a pass.
+  /// Returns true if activations are recomputed before the steps of a pass.
   [[nodiscard]] bool recomputes(PassKind kind) const {
     return !recompute.list.empty() && (kind == PassKind::backward || kind == PassKind::backward_input);
   }
-  /// Of a whole pass.
+  /// Returns the number of exchanges in a whole pass.
   [[nodiscard]] std::int32_t exchanges_in(PassKind kind) const {
     return exchanges + (kind == PassKind::forward ? 0 : exchanges_again);
   }
   [[nodiscard]] std::int64_t trained_tensors() const { return tensors - frozen_tensors; }
 };
 
-/// What the steps of a pass count as.
+/// Returns the phase that the steps of a pass count as.
 [[nodiscard]] constexpr Phase phase_of(PassKind kind) {
   if (kind == PassKind::forward) return Phase::forward;
   return kind == PassKind::backward_weight ? Phase::weight_gradient : Phase::backward;
@@ -117,7 +117,7 @@ struct ModelBlocks {
   std::int64_t tied_parameters = 0;   ///< per rank, of an embedding that several blocks compute with
   bool tied_head = true;              ///< the head is one of them; the bridge always is
   bool tied_are_trained = true;       ///< so that both ends add up their gradients
-  std::vector<Boundary> boundaries;   ///< per layer, what it gets; at the end, what the last one hands on
+  std::vector<Boundary> boundaries;   ///< per layer, its input; at the end, the output of the last one
   TotalFlops model_flops = 0;         ///< of one step over all GPUs, recomputation left out
   TotalFlops recompute_flops = 0;     ///< of one step over all GPUs
 };

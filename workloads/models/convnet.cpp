@@ -1,7 +1,8 @@
-// A convolutional network of which only its size is known: equal layers of convolutions, their normalisation
-// and their activation; whole matrices behind them have their parameters in the last layer. What an element
-// of kept activations costs in memory traffic beside the convolutions: forward, normalisation reads its input
-// twice and writes, activation reads and writes, for two kept values; backward, they read 6 and write 2.
+// Builds a convolutional network of which only its size is known: equal layers of convolutions, their
+// normalisation and their activation; whole matrices behind them have their parameters in the last layer.
+// What an element of kept activations costs in memory traffic beside the convolutions: forward, normalisation
+// reads its input twice and writes, activation reads and writes, for two kept values; backward, they read 6
+// and write 2.
 #include "workloads/models/step_builder.hpp"
 
 namespace orrery {
@@ -24,7 +25,8 @@ class ConvNet {
     blocks.boundaries.push_back({activations(), false, false});
     const std::int64_t spread = model_.parameters - model_.head_parameters;
     for (std::int64_t i = 0; i < layers; ++i) {
-      // What does not divide evenly is in the first layers; at most three kinds of layer.
+      // The first layers take the remainder of an uneven division, so there are at most three kinds of
+      // layers.
       std::int64_t parameters = spread / layers + (i < spread % layers ? 1 : 0);
       if (i + 1 == layers) parameters += model_.head_parameters;
       if (blocks.kinds.empty() || blocks.kinds.back().parameters != parameters)
@@ -53,7 +55,7 @@ class ConvNet {
   }
 
  private:
-  /// Of a layer.
+  /// Returns the FLOPs of a layer.
   [[nodiscard]] Flops forward_flops(std::int64_t samples) const {
     const double layer = model_.forward_gflops_per_sample * 1e9 / static_cast<double>(model_.layers);
     return static_cast<Flops>(layer + 0.5) * samples;
@@ -61,7 +63,7 @@ class ConvNet {
   [[nodiscard]] Bytes activations() const {
     return divide_up(model_.activations_per_sample, model_.layers) * samples_ * element_;
   }
-  /// Of a layer in one direction.
+  /// Returns the kernels of a layer in one direction.
   [[nodiscard]] std::vector<Kernel> convolutions() const {
     Kernel direct;
     direct.kind = Kernel::Kind::convolution;

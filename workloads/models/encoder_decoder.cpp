@@ -10,7 +10,7 @@ constexpr std::int64_t kDistances = 32;  // buckets of relative positions
 
 Heads heads_of(const Model& model) { return {model.heads, model.kv_heads}; }
 
-/// Of the weights that queries and outputs are made with, and keys and values.
+/// Returns the weights of the products that make queries and outputs, and keys and values.
 std::int64_t decoder_weights(const Model& m) {
   return m.hidden * (query_width(m, heads_of(m)) + output_width(m, heads_of(m)));
 }
@@ -71,7 +71,7 @@ void add_cross_attention(const Experiment& experiment, const TransformerShape& s
   sum.add(ActivationKind::residual, shape.cut_residual() + shape.dropout_mask());
   sum.add_product_input(ActivationKind::residual, shape.cut_residual(), {norm});
   sum.add(kAttention, made * shape.element, {attention});
-  // As in self-attention, fused kernels need their output as it is.
+  // Fused kernels need their output as it is, as in self-attention.
   const bool fused = model.attention == Attention::flash;
   const Bytes context = shape.tokens * output_width(model, heads) * shape.element;
   const bool casts = sum.narrows();
@@ -95,8 +95,8 @@ void add_cross_for_weights(const Experiment& experiment, const TransformerShape&
                         shape.cut_residual() + shape.residual() + values * shape.element);
 }
 
-/// Beside the decoder's stream, what the encoder made is gathered for its product with sequence parallelism,
-/// for the gradient of the weight again, and each layer adds what it leaves of its gradient.
+/// Writes cross-attention. With sequence parallelism the encoder's output is gathered for its product, and
+/// again for the gradient of the weight; each layer adds its share of the gradient of that output.
 std::int32_t Transformer::run_cross(StepBuilder& to, PassKind kind, const SubBlock& sub,
                                     std::int32_t after) const {
   const EncoderOutput encoded(model_, plan_, shape_);
@@ -116,11 +116,11 @@ void Transformer::hold_encoder_output(Block& block) const {
   block.for_weights += received;
 }
 
-/// Of the tokens that the encoder gets.
+/// Returns the transformer for the tokens that the encoder receives.
 const Transformer& Transformer::at_entrance() const { return of(model_.layer(0)); }
 
-/// What stands between the encoder and the decoder: the norm of what the one made, kept for all products with
-/// it, and the embedding of the other's tokens.
+/// Returns the block between the encoder and the decoder: the norm of the encoder's output, which is kept for
+/// all products that read it, and the embedding of the decoder's tokens.
 Block Transformer::bridge() const {
   const EncoderOutput encoded(model_, plan_, shape_);
   Block block;

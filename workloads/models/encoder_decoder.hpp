@@ -1,5 +1,5 @@
-// Encoder and decoder (Vaswani et al. 2017; Raffel et al. 2020, "T5"): layers of the decoder attend to what
-// the encoder made as well.
+// Builds encoder and decoder (Vaswani et al. 2017; Raffel et al. 2020, "T5"): layers of the decoder also
+// attend to the encoder's output.
 #pragma once
 
 #include "workloads/models/activation_sum.hpp"
@@ -19,21 +19,22 @@ namespace orrery {
 /// section 2.1): 32 distances a head, which all its layers share.
 [[nodiscard]] std::int64_t relative_positions(const Model& model, std::int64_t heads);
 
-/// What the encoder made, on one rank.
+/// Describes the output of the encoder on one rank.
 struct EncoderOutput {
   EncoderOutput(const Model& model, const Plan& plan, const TransformerShape& shape);
 
   std::int64_t tokens;
   Bytes bytes;  ///< of a micro-batch
-  Bytes cut;    ///< what a rank holds of them outside the products
+  Bytes cut;    ///< of a rank outside the products
 };
 
 /// The kernels of the cross-attention of a layer: queries of the decoder's tokens, keys and values of the
 /// encoder's.
 [[nodiscard]] SubBlock cross_attention_sub_block(const Experiment& experiment, const TransformerShape& shape);
-/// Bytes that it makes per micro-batch, but for what the encoder made.
+/// Adds the activations of cross-attention per micro-batch, without the encoder's output.
 void add_cross_attention(const Experiment& experiment, const TransformerShape& shape, ActivationSum& sum);
-/// What it keeps from the gradients of its inputs to those of its weights.
+/// Adds the activations that cross-attention keeps between the gradients of its inputs and those of its
+/// weights.
 void add_cross_for_weights(const Experiment& experiment, const TransformerShape& shape, ActivationSum& sum);
 
 }  // namespace orrery

@@ -40,7 +40,7 @@ Kernel ExpertLayer::router() const {
   return kernel;
 }
 
-/// Reads logits in 32 bits, writes probabilities and what was chosen.
+/// Reads logits in 32 bits, writes probabilities and the choice.
 Kernel ExpertLayer::choice() const { return memory(12 * experts_.tokens * model_.experts); }
 
 /// Top-k, masks, counts and the like, which move next to nothing.
@@ -57,7 +57,7 @@ Kernel ExpertLayer::second() const {
   return grouped_gemm(experts_.rows_per_expert(), model_.hidden, experts_.ffn, experts_.experts);
 }
 
-/// Of one input of the activation.
+/// Returns the bytes of one input of the activation function.
 Bytes ExpertLayer::inner() const { return experts_.rows * experts_.ffn * shape_.element; }
 
 /// Rows that come rank by rank are put in the order of the experts.
@@ -66,8 +66,9 @@ std::vector<Kernel> ExpertLayer::sort_rows() const {
   return {elementwise(2 * experts_.rows * experts_.row)};
 }
 
-/// Of the host, for the slices of rows and of their probabilities, there and back: one for each expert and
-/// rank. Where each expert takes a given number of rows they are the axes of one array.
+/// Returns the host time to issue the slices of rows and of their probabilities, there and back: one slice
+/// for each expert and rank. If each expert takes a given number of rows, the slices are the axes of one
+/// array and cost nothing.
 Picoseconds ExpertLayer::slicing_time() const {
   const bool even = plan_.capacity_factor > 0 || plan_.cuda_graphs == CudaGraphs::step;
   if (!sorts_rows() || even) return 0;
@@ -103,8 +104,8 @@ std::int32_t ExpertLayer::share_rows(StepBuilder& to, Collective collective, Ste
                        wire);
 }
 
-/// How many rows come to which expert is known on the host before they are sent, and before their products
-/// are issued.
+/// Writes the wait for the router. The host must know how many rows each expert receives before it can send
+/// them and issue their products.
 std::int32_t ExpertLayer::wait_for_router(StepBuilder& to, std::int32_t after) const {
   const bool known = plan_.capacity_factor > 0 || plan_.cuda_graphs == CudaGraphs::step;
   return software_.dispatch_waits_for_host && !known ? to.wait_on_host(Part::experts, after) : after;
@@ -163,8 +164,8 @@ ExpertLayer::Sent ExpertLayer::send(StepBuilder& to, PassKind kind, std::int32_t
   return {there, run_shared(to, kind, MlpPart::first_run, after)};
 }
 
-/// What is done with tokens that are back; the `last` kernel needs what shared experts made, whose second
-/// product may run while tokens come back.
+/// Finishes tokens that have returned. The `last` kernel needs the output of shared experts, whose second
+/// product may run while tokens return.
 std::int32_t ExpertLayer::finish(StepBuilder& to, PassKind kind, const Sent& sent, std::int32_t back,
                                  std::vector<Kernel> kernels, Kernel last) const {
   if (!overlaps_shared()) {
@@ -194,7 +195,7 @@ std::int32_t ExpertLayer::forward(StepBuilder& to, std::int32_t after) const {
   kernels.insert(kernels.end(), sorted_back.begin(), sorted_back.end());
   const std::int32_t back =
       combine(to, to.compute(Part::experts, std::move(kernels), tokens.there, slicing_time()));
-  // Weighted sum of the copies, then what shared experts made and the residual.
+  // This adds the copies by weight, then the output of shared experts and the residual.
   return finish(to, PassKind::forward, tokens, back, {elementwise(sent + own)},
                 elementwise((model_.post_norms ? 5 : 3) * own));
 }

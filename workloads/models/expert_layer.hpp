@@ -1,6 +1,6 @@
-// The half of a transformer layer that is a mixture of experts, by its steps on one rank: norm, router,
-// tokens to their experts, the products of all experts of the rank at once (grouped), tokens back, weighted
-// sum.
+// Builds the half of a transformer layer that is a mixture of experts, by its steps on one rank: norm,
+// router, tokens to their experts, the products of all experts of the rank at once (grouped), tokens back,
+// weighted sum.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace orrery {
 
-/// A pass through an MLP, or one of its products with what belongs to it.
+/// Names the parts of an MLP that are run: all of it, or one of its products with its other kernels.
 enum class MlpPart : std::uint8_t { all, first_run, last_run };
 
 class ExpertLayer {
@@ -25,7 +25,7 @@ class ExpertLayer {
 
   /// Writes a pass after a step, and returns the step that completes it.
   std::int32_t run(StepBuilder& to, PassKind kind, std::int32_t after) const;
-  /// Writes what is computed again of the forward pass where those modules are.
+  /// Writes the recomputation of those modules of the forward pass.
   std::int32_t run_again(StepBuilder& to, ModuleSet modules, std::int32_t after) const;
 
  private:
@@ -34,7 +34,7 @@ class ExpertLayer {
   std::int32_t backward_weight(StepBuilder& to, std::int32_t after) const;
   std::int32_t run_shared(StepBuilder& to, PassKind kind, MlpPart part, std::int32_t after) const;
   [[nodiscard]] bool overlaps_shared() const { return shared_ && plan_.overlap_shared_experts; }
-  /// Where tokens are after `after`, and the shared experts on the way.
+  /// Holds the step after which tokens have arrived, and that of the shared experts.
   struct Sent {
     std::int32_t there = 0;
     std::int32_t shared = 0;
@@ -47,7 +47,7 @@ class ExpertLayer {
   std::int32_t combine(StepBuilder& to, std::int32_t after) const;
   std::int32_t exchange(StepBuilder& to, Bytes bytes, Slot communicator, StepBuilder::Wire wire,
                         std::int32_t after) const;
-  /// A step of an exchange over nodes: whom it goes between, and what a rank sends.
+  /// Describes a step of an exchange over nodes: its communicator, and the bytes that a rank sends.
   struct Hop {
     Slot communicator;
     Bytes bytes;
@@ -61,15 +61,16 @@ class ExpertLayer {
   void add_biases(std::vector<Kernel>& kernels) const;
   void add_bias_gradients(std::vector<Kernel>& kernels) const;
   void add_for_each_expert(Bytes bytes, std::vector<Kernel>& kernels) const;
-  /// Of what the experts make.
+  /// Returns the number of values that the experts put out.
   [[nodiscard]] std::int64_t values() const { return experts_.rows * model_.hidden; }
 
-  /// Bytes between nodes, and inside them, of what this rank sends.
+  /// Returns the bytes that this rank sends between nodes; inside_node() returns those it sends within its
+  /// node.
   [[nodiscard]] Bytes between_nodes() const;
   [[nodiscard]] Bytes inside_node() const;
   [[nodiscard]] Bytes copies(double per_token) const;
   [[nodiscard]] Kernel elementwise(Bytes bytes) const { return scaled(bytes, software_.elementwise_traffic); }
-  /// The function between two products, of whose output there are so many bytes.
+  /// Returns the kernel of the activation function between two products, with `output` bytes of output.
   [[nodiscard]] Kernel activation(Bytes output) const {
     return elementwise(((model_.gated_mlp ? 2 : 1) + 1) * output);
   }
@@ -89,7 +90,7 @@ class ExpertLayer {
   const TransformerShape& shape_;
   ExpertShape experts_;
   SharedExperts shared_;
-  std::int64_t ranks_in_node_;  ///< of those that share the experts
+  std::int64_t ranks_in_node_;  ///< of the ranks that share the experts
 };
 
 }  // namespace orrery

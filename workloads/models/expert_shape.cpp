@@ -107,7 +107,7 @@ WorkspaceBytes ExpertShape::gradients() const {
   return in_experts > come.total() ? WorkspaceBytes{.activation_gradients = in_experts} : come;
 }
 
-/// Those of the router stay as they are.
+/// Adds activations that wait for gradients of weights. Those of the router keep their precision.
 void ExpertShape::add_for_weights(ActivationSum& sum) const {
   constexpr auto kWaiting = ActivationKind::for_weights;
   const std::int64_t inner = inputs_of(model_) + 1;

@@ -1,5 +1,5 @@
-// Sizes of a mixture of experts: parameters and FLOPs of the whole model, and what one rank routes, works on
-// and keeps. Exact integers; every formula with its source.
+// Computes sizes of a mixture of experts: parameters and FLOPs of the whole model, and the tokens, work and
+// activations of one rank. Exact integers; every formula with its source.
 #pragma once
 
 #include "orrery/experiment.hpp"
@@ -9,16 +9,16 @@ namespace orrery {
 
 /// Weights of an MLP of that width: two matrices, or three where it is gated.
 [[nodiscard]] std::int64_t mlp_weights(const Model& model, std::int64_t ffn);
-/// The same with biases.
+/// Returns the parameters of an MLP with its biases.
 [[nodiscard]] std::int64_t mlp_parameters(const Model& model, std::int64_t ffn);
 /// Router, experts and shared experts of a layer.
 [[nodiscard]] std::int64_t mixture_parameters(const Model& model);
-/// Weights of those that a token meets: the router, its experts and the shared ones.
+/// Returns the weights that a token uses: the router, its experts and the shared ones.
 [[nodiscard]] std::int64_t expert_weights_met(const Model& model);
 /// Parameters of the whole model but for the experts that a token does not go to.
 [[nodiscard]] std::int64_t active_parameters(const Model& model);
 
-/// What one rank does of a layer with experts per micro-batch. Cut dimensions round up.
+/// Describes the work of one rank in a layer with experts, per micro-batch. Cut dimensions round up.
 struct ExpertShape {
   ExpertShape(const Model& model, const Plan& plan, const TransformerShape& shape);
 
@@ -31,11 +31,12 @@ struct ExpertShape {
   Bytes row;                ///< bytes of the activation of a token
   Bytes stream;             ///< of the residual stream on this rank
 
-  /// Copies of its tokens that leave the busiest rank, where each goes to so many places.
+  /// Returns the copies of its tokens that leave the busiest rank if each goes to `per_token` places.
   [[nodiscard]] std::int64_t copies(double per_token) const;
   /// Rows of each expert, which get equally many.
   [[nodiscard]] std::int64_t rows_per_expert() const;
-  /// Of router and shared experts, which all ranks of a stage hold as they hold other weights.
+  /// Returns the parameters of router and shared experts, which all ranks of a stage hold as they hold other
+  /// weights.
   [[nodiscard]] std::int64_t parameters() const;
   [[nodiscard]] std::int64_t expert_parameters() const;
   [[nodiscard]] std::int64_t tensors() const;
@@ -47,8 +48,8 @@ struct ExpertShape {
   /// Held while the experts run backward, beside that: gradients of the residual stream and of rows, and rows
   /// on their way.
   [[nodiscard]] WorkspaceBytes gradients() const;
-  /// What they keep from the gradients of inputs to those of weights: inputs and gradients of the outputs of
-  /// all products.
+  /// Adds the activations that experts keep between the gradients of inputs and those of weights: inputs and
+  /// output gradients of all products.
   void add_for_weights(ActivationSum& sum) const;
 
  private:

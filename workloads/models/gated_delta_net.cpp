@@ -1,18 +1,18 @@
-// Gated delta nets (Yang, Kautz, Hatamizadeh 2025, "Gated Delta Networks"), as in Qwen3-Next: products make
-// queries, keys, values, the gate of the output, and decay and strength of each value head; queries, keys and
-// values pass a short convolution; the state of each value head is decayed and corrected by what a key found,
-// and a gated norm follows. Tensor ranks share heads.
+// Builds gated delta nets (Yang, Kautz, Hatamizadeh 2025, "Gated Delta Networks"), as in Qwen3-Next: products
+// make queries, keys, values, the gate of the output, and decay and strength of each value head; queries,
+// keys and values pass a short convolution; the state of each value head is decayed and corrected by the
+// value found for a key, and a gated norm follows. Tensor ranks share heads.
 #include <algorithm>
 
 #include "workloads/models/recurrences.hpp"
 
 namespace orrery {
 
-/// Chunks of 64 tokens as in flash-linear-attention (chunk_gated_delta_rule): scores of keys with keys, the
-/// triangular matrix solved, what it makes of keys and values, the correction by the state, the new state,
-/// and the outputs of queries, from the state and inside the chunk. FLOPs as in Megatron-LM: the convolution,
-/// and four products of a state with a vector. Kept are the output of the first product, that of the
-/// convolution, normed queries and keys, the solved matrices, and the output of the state.
+/// Computes in chunks of 64 tokens as in flash-linear-attention (chunk_gated_delta_rule): scores of keys with
+/// keys, the triangular matrix solved, its products with keys and values, the correction by the state, the
+/// new state, and the outputs of queries, from the state and inside the chunk. FLOPs as in Megatron-LM: the
+/// convolution, and four products of a state with a vector. Kept are the output of the first product, that of
+/// the convolution, normed queries and keys, the solved matrices, and the output of the state.
 Recurrence gated_delta_net_recurrence(const Model& model, std::int64_t ranks) {
   const std::int64_t chunk = std::min<std::int64_t>(64, model.attended_length());
   const GatedDeltaNet& g = model.gated_delta_net;

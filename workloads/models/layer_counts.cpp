@@ -9,7 +9,7 @@ LayerContent plain(const Model& model) {
   return {LayerAttention::full, LayerMlp::dense, model.heads, model.kv_heads, model.ffn_hidden, false, false};
 }
 
-/// Where a pattern says what each layer is.
+/// Counts layers if a pattern describes each of them.
 std::vector<LayerCount> count_each(const Model& model) {
   std::vector<LayerCount> counts;
   const auto add = [&](const LayerContent& content, std::int64_t layers) {
@@ -22,7 +22,8 @@ std::vector<LayerCount> count_each(const Model& model) {
   return counts;
 }
 
-/// So many layers of all, and of the further ones all or none, are like `some`; the others like `rest`.
+/// Splits the layers into two contents: `layers` of them have content `some`, the others `rest`. The layers
+/// of multi-token prediction all follow `last_is_some`.
 std::vector<LayerCount> split(const Model& model, const LayerContent& rest, const LayerContent& some,
                               std::int64_t layers, bool last_is_some) {
   const std::int64_t further = model.multi_token_prediction;

@@ -1,4 +1,4 @@
-// How many layers of a model are alike.
+// Counts the layers of a model that are alike.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct LayerCount {
 /// Layers with the same attention; their MLPs may differ. With those of multi-token prediction, which are as
 /// the last one.
 [[nodiscard]] std::vector<LayerCount> layers_by_attention(const Model& model);
-/// The same by their MLP.
+/// Counts layers by their MLP.
 [[nodiscard]] std::vector<LayerCount> layers_by_mlp(const Model& model);
 
 }  // namespace orrery

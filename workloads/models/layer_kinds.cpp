@@ -41,7 +41,7 @@ TotalFlops mlp_flops_again(const Model& m, const LayerKind& kind) {
          TotalFlops{mlp_weights(m, kind.content.ffn_hidden) + adapter_weights(m, {Linear::fc1, Linear::fc2})};
 }
 
-/// Of a sample.
+/// Returns the FLOPs per sample that recomputation repeats in cross-attention.
 TotalFlops cross_flops_again(const Model& m, const LayerKind& kind) {
   if (!kind.content.crosses) return 0;
   if (kind.recomputed.meets({Module::layer, Module::attention}))
@@ -49,7 +49,7 @@ TotalFlops cross_flops_again(const Model& m, const LayerKind& kind) {
   return kind.recomputed.has(Module::core_attention) ? cross_core_flops(m) : 0;
 }
 
-/// Of a sample.
+/// Returns the FLOPs per sample that recomputation repeats in a layer.
 TotalFlops flops_again(const Model& m, const LayerKind& kind) {
   return tokens_of(m, kind.content) * (attention_flops_again(m, kind) + mlp_flops_again(m, kind)) +
          cross_flops_again(m, kind);
@@ -93,7 +93,7 @@ void LayerKinds::add_stage(std::size_t stage, std::int64_t from, std::int64_t to
   }
 }
 
-/// Of each stage so many layers, the first ones.
+/// Returns true if only the first layers of each stage are recomputed.
 bool LayerKinds::recomputes_some() const {
   return plan_.recompute_method == RecomputeMethod::block &&
          (plan_.recompute_layers > 0 || !plan_.recompute_stage_layers.empty());

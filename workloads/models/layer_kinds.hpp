@@ -1,4 +1,4 @@
-// Which layers of a model differ, in what they are and in what a plan computes of them again.
+// Finds the layers of a model that differ, in content and in the recomputation of a plan.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct LayerKind {
   ModuleSet recomputed;
   std::int32_t before = 0;  ///< layers of its group before it
   bool ends_group = true;
-  bool receives = false;         ///< first in its stage to read what an encoder on another one made
+  bool receives = false;         ///< first in its stage to read the output of an encoder on another stage
   std::int32_t first_alike = 0;  ///< first layer of the first group of such layers; 0 in groups of one
 
   [[nodiscard]] bool recomputes_layers() const { return recomputed.has(Module::layer); }
@@ -26,9 +26,9 @@ class LayerKinds {
  public:
   LayerKinds(const Model& model, const Plan& plan);
 
-  /// In order of appearance.
+  /// Returns the kinds in order of appearance.
   [[nodiscard]] const std::vector<LayerKind>& list() const { return kinds_; }
-  /// Per layer, an index into list().
+  /// Returns, per layer, an index into list().
   [[nodiscard]] const std::vector<std::uint32_t>& of_layers() const { return of_layers_; }
   /// The layer of a depth of multi-token prediction, which is as the last one and computed again by itself.
   [[nodiscard]] LayerKind of_depth() const;

@@ -1,4 +1,5 @@
-// What a layer of a transformer keeps, and holds while it runs backward.
+// Sums the activations that a layer of a transformer keeps, and the workspace it holds while it runs
+// backward.
 #include <algorithm>
 
 #include "workloads/models/encoder_decoder.hpp"
@@ -27,7 +28,8 @@ ActivationSum Transformer::activations_of(const LayerContent& content, ModuleSet
   return sum;
 }
 
-/// When a layer runs backward, what those before it in its group and it itself made again is held.
+/// Returns the recomputed memory that is held as a layer runs backward: its own and that of earlier layers in
+/// its group.
 Bytes Transformer::recomputed_by(const LayerKind& kind, const ActivationSum& own) const {
   if (kind.before == 0) return own.again().total();
   Bytes sum = -shape_.cut_residual();  // the input of the group
@@ -61,7 +63,8 @@ Bytes Transformer::waits_for_weights(const LayerContent& content) const {
   return sum.kept().total();
 }
 
-/// Of a group, the input of its first layer is kept.
+/// Sets the activations and workspaces of a layer. A recomputed group of layers keeps only the input of its
+/// first layer.
 void Transformer::hold_activations(const LayerKind& kind, Block& block) const {
   const Transformer& variant = of(kind.content);
   const ActivationSum own = variant.activations_of(kind.content, kind.recomputed);

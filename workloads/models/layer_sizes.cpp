@@ -47,7 +47,8 @@ void Transformer::size_layer(const LayerContent& content, Block& block) const {
   }
 }
 
-/// Those that its products have; queries, keys and values are one, as the product has them.
+/// Lists the weight matrices of a layer's products; queries, keys and values are one matrix, as in their
+/// product.
 void Transformer::list_matrices(const LayerContent& content, Block& block) const {
   const LayerHalves halves = halves_of(content);
   const auto add = [&](const Kernel& product, std::int64_t count = 1, bool of_experts = false) {

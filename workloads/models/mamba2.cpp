@@ -8,10 +8,11 @@
 
 namespace orrery {
 
-/// Chunks as in section 6: scores of pairs inside a chunk (C B^T, by group), what they weigh, the state that
-/// a chunk leaves, and what earlier ones add. FLOPs as in Megatron-LM (num_floating_point_operations): 7 for
-/// each value of the state, the convolution left aside. Kept for the backward pass is what the fused kernel
-/// (mamba_split_conv1d_scan_combined) keeps: the output of the first product and that of the scan.
+/// Computes in chunks as in section 6: scores of pairs inside a chunk (C B^T, by group), the sums weighted by
+/// them, the state at the end of a chunk, and the contribution of earlier ones. FLOPs as in Megatron-LM
+/// (num_floating_point_operations): 7 for each value of the state, the convolution left aside. The fused
+/// kernel (mamba_split_conv1d_scan_combined) keeps the output of the first product and that of the scan for
+/// the backward pass.
 Recurrence mamba2_recurrence(const Model& model, std::int64_t ranks) {
   const Mamba2& m = model.mamba2;
   const std::int64_t heads = divide_up(m.heads, ranks);

@@ -1,5 +1,5 @@
 // Multi-token prediction (DeepSeek-AI 2024, "DeepSeek-V3", section 2.2): each depth k predicts the token
-// after the one that depth k - 1 predicts. It norms what the depth before hands on and the embedding of the
+// after the one that depth k - 1 predicts. It norms the output of the depth before and the embedding of the
 // next token, projects both (2h values) to h, runs one more layer, and has a norm and a loss of its own over
 // the vocabulary; the embedding and the output projection are those of the model. Sharding over tensor ranks
 // as in Megatron-Core: the projection is cut by columns, and its output gathered.
@@ -54,23 +54,24 @@ Steps Transformer::project_backward(PassKind kind, Workload& workload) const {
   at = to.compute(Part::embedding, std::move(kernels), at);
   if (hands_on(kind)) {
     at = reduce_output(to, Part::embedding, at, 2 * shape_.residual());
-    // Both norms; what they leave of the stream is added to the gradient of the loss before.
+    // These are both norms; their gradients of the stream are added to the gradient of the loss before.
     const Kernel pass = elementwise(3 * shape_.cut_residual());
     at = to.compute(Part::embedding, {pass, pass, pass}, at);
   }
   return std::move(to).finish(at);
 }
 
-/// The loss runs beside what the layer keeps, or has kept.
+/// Adds the memory of the loss, which runs beside the activations that the layer keeps or has kept.
 void Transformer::hold_at_loss(const Block& loss, Block& block) {
   for (std::size_t pass = 0; pass < kPassKindCount; ++pass)
     if (loss.workspace[pass].total() > block.workspace[pass].total())
       block.workspace[pass] = loss.workspace[pass];
 }
 
-/// Kept beside the layer and the loss: the embedding of the next token, and the input of the projection.
-/// What the depth before hands on is kept by the norm before its loss. Where whole layers are computed again,
-/// the projection is too, and the embedding is kept in place of the layer's input.
+/// Returns a depth with its memory. Beside the layer and the loss it keeps the embedding of the next token
+/// and the input of the projection; the norm before the previous depth's loss keeps that depth's output. If
+/// whole layers are recomputed, the projection is too, and the embedding is kept in place of the layer's
+/// input.
 Block Transformer::depth() const {
   const LayerKind kind = kinds_.of_depth();
   const Block loss = head();
@@ -84,7 +85,8 @@ Block Transformer::depth() const {
   hold_at_loss(loss, block);
   block.activations += loss.activations;
   block.activations[ActivationKind::vocabulary] += shape_.dropout_mask();
-  // Of the projection its input and the gradient of its output, of the lookup the gradient of its output.
+  // The projection keeps its input and the gradient of its output; the lookup keeps the gradient of its
+  // output.
   ActivationSum waiting = nothing_kept({});
   waiting.add(ActivationKind::for_weights, shape_.cut_residual());
   waiting.add_product_input(ActivationKind::for_weights,
@@ -95,7 +97,7 @@ Block Transformer::depth() const {
   return block;
 }
 
-/// One stream does it all, so the loss of a depth comes before what follows it.
+/// Writes a depth. All runs on one stream, so the loss of a depth comes before the next depth.
 void Transformer::write_depth(Block& block, Workload& workload) const {
   const LayerKind kind = kinds_.of_depth();
   write_layer(block, kind, workload);

@@ -5,8 +5,8 @@
 namespace orrery {
 namespace {
 
-/// What lies beside the products: the convolution reads and writes its channels, the gated norm reads its
-/// input and the gate and writes.
+/// Returns the kernel of the convolution, which reads and writes its channels. The gated norm reads its input
+/// and the gate, and writes.
 Kernel convolution(const Recurrence& r, const Software& software, std::int64_t tokens, Bytes element) {
   return scaled(2 * tokens * r.convolved * element, software.elementwise_traffic);
 }
@@ -15,7 +15,7 @@ Kernel gated_norm(const Recurrence& r, const Software& software, std::int64_t to
   return scaled(3 * tokens * r.output_width * element, software.elementwise_traffic);
 }
 
-/// Of so many chunks.
+/// Returns the product of `chunks` chunks as one batch.
 Kernel product_of(const ChunkProduct& one, std::int64_t chunks) {
   return gemm(one.m, one.n, one.k, one.batch * chunks);
 }

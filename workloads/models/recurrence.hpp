@@ -1,6 +1,6 @@
-// Layers whose tokens meet in a state of fixed size in place of attention. A kind of layer is a file that
-// says what one tensor rank has and computes of it (mamba2.cpp, gated_delta_net.cpp); training passes,
-// prefill, decode, memory and FLOPs are written from that alone.
+// Describes recurrent layers, which mix tokens in a state of fixed size in place of attention. A kind of
+// layer is a file with the sizes and work of one tensor rank (mamba2.cpp, gated_delta_net.cpp); training
+// passes, prefill, decode, memory and FLOPs are written from that alone.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct ChunkProduct {
   std::int64_t k = 0;
 };
 
-/// One such layer on a tensor rank, or of the whole model, without the norm before it.
+/// Describes one recurrent layer on a tensor rank, or of the whole model, without the norm before it.
 struct Recurrence {
   std::int64_t input_width = 0;       ///< columns of the matrices that read the residual stream
   std::int64_t convolved = 0;         ///< channels of the short convolution
@@ -40,29 +40,30 @@ struct Recurrence {
   [[nodiscard]] std::int64_t parameters(const Model& model) const {
     return weights(model) + small_parameters;
   }
-  /// What a sequence leaves behind for its next token: the state, and the last tokens of the convolution in
-  /// 16 bits.
+  /// Returns the bytes that a sequence keeps for its next token: the state, and the last tokens of the
+  /// convolution in 16 bits.
   [[nodiscard]] Bytes state_bytes() const { return 4 * state_values + 2 * convolved * (conv_kernel - 1); }
 };
 
 /// A layer of that kind, which is not attention, on one of `ranks` tensor ranks. Cut dimensions round up.
 [[nodiscard]] Recurrence recurrence_of(TokenMixer mixer, const Model& model, std::int64_t ranks);
 
-/// Its kernels in training, with norm and residual.
+/// Returns its kernels in training, with norm and residual.
 [[nodiscard]] SubBlock recurrence_sub_block(const Experiment& experiment, const TransformerShape& shape,
                                             TokenMixer mixer);
-/// What it keeps per micro-batch from forward to backward, with the input of the layer.
+/// Adds the activations that a recurrence keeps per micro-batch from forward to backward, with the input of
+/// the layer.
 void add_recurrence(const Model& model, const TransformerShape& shape, TokenMixer mixer, ActivationSum& sum);
-/// What it keeps from the gradients of inputs to those of weights: inputs and gradients of outputs of its
-/// products.
+/// Adds the activations that a recurrence keeps between the gradients of inputs and those of weights: inputs
+/// and output gradients of its products.
 void add_recurrence_for_weights(const Model& model, const TransformerShape& shape, TokenMixer mixer,
                                 ActivationSum& sum);
 
 /// Convolution, state and gated norm of `tokens` tokens, in chunks.
 [[nodiscard]] std::vector<Kernel> chunk_kernels(const Recurrence& recurrence, const Software& software,
                                                 std::int64_t tokens, Bytes element);
-/// The same of `requests` sequences with `tokens` new tokens together, one after the other: states are read
-/// and written once.
+/// Returns the kernels for `requests` sequences with `tokens` new tokens together, which run one after the
+/// other: states are read and written once.
 [[nodiscard]] std::vector<Kernel> decode_kernels(const Recurrence& recurrence, const Software& software,
                                                  std::int64_t requests, std::int64_t tokens, Bytes element);
 

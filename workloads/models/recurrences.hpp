@@ -1,4 +1,4 @@
-// The kinds of layers whose tokens meet in a state, each in a file of its own. Inside workloads/models/ only.
+// Lists the kinds of recurrent layers, each in a file of its own. Inside workloads/models/ only.
 #pragma once
 
 #include "workloads/models/recurrence.hpp"

@@ -18,8 +18,8 @@ ExpertLayer Transformer::experts() const {
           }};
 }
 
-/// The part that runs first gathers what sequence parallelism has cut, backward the input for the gradients
-/// of weights too; the last one adds up what the tensor ranks have.
+/// Runs a product. The part that runs first gathers the input that sequence parallelism has cut, and backward
+/// again for the gradients of weights; the last one reduces the results of the tensor ranks.
 std::int32_t Transformer::run_product(StepBuilder& to, PassKind kind, MlpPart part, const SubBlock& sub,
                                       std::int32_t after) const {
   std::int32_t ready = after;

@@ -17,10 +17,11 @@ std::int64_t query_source(const Model& m) {
 
 std::int64_t latent_width(const Model& m) { return m.latent_attention.kv_rank + m.latent_attention.rope_dim; }
 
-/// Of one query of the indexer and one key, over its heads.
+/// Returns the FLOPs of one query of the indexer and one key, over its heads.
 Flops score_flops(const Model& m) { return 2 * m.indexer.heads * m.indexer.head_dim; }
 
-/// Of a query and a chosen token, over the heads: with its latent vector, which is key and value.
+/// Returns the FLOPs of a query and a chosen token, over the heads. The latent vector of the token is both
+/// key and value.
 Flops chosen_flops(const Model& m, std::int64_t heads) {
   return 2 * heads * (latent_width(m) + m.latent_attention.kv_rank);
 }

@@ -1,6 +1,5 @@
-// Attention over the tokens that an indexer picks (DeepSeek-AI 2025, "DeepSeek-V3.2", section 2.1): what it
-// adds to latent attention. The indexer is whole on every tensor rank. All of this is nothing where a model
-// has none.
+// Adds to latent attention the choice of tokens by an indexer (DeepSeek-AI 2025, "DeepSeek-V3.2", section
+// 2.1). The indexer is whole on every tensor rank. All sizes are 0 if a model has none.
 #pragma once
 
 #include <vector>
@@ -36,7 +35,7 @@ struct SparseSpan {
 };
 [[nodiscard]] std::vector<Kernel> sparse_kernels(const Model& model, std::int64_t heads,
                                                  const SparseSpan& span, Bytes element);
-/// Of the backward pass. The indexer learns from the tokens that were chosen alone.
+/// Returns the kernels of the backward pass. The indexer learns only from the chosen tokens.
 [[nodiscard]] std::vector<Kernel> sparse_kernels_backward(const Model& model, std::int64_t heads,
                                                           const SparseSpan& span, Bytes element);
 

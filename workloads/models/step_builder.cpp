@@ -70,7 +70,8 @@ std::int32_t StepBuilder::collective(Part part, Collective collective, Bytes byt
   return communicator == Slot::context_out ? at : compute(part, {width.cast(arrived)}, at);
 }
 
-/// What calibrations know of waits is that of tensor groups.
+/// Adds a collective that sends values as they are. Calibrations know waits of tensor groups only, so other
+/// groups have none.
 std::int32_t StepBuilder::collective_as_is(Part part, Collective collective, Bytes bytes, std::int32_t after,
                                            Slot communicator) {
   const double ranks = communicator == Slot::tensor ? static_cast<double>(plan_.tensor_parallel) : 0;
@@ -122,7 +123,7 @@ std::uint32_t add_work(Workload& workload, std::vector<Kernel> kernels, Picoseco
   return static_cast<std::uint32_t>(workload.kernel_sequences.size() - 1);
 }
 
-/// Stages ask for what those before them asked for, so it is near the end.
+/// Finds equal work from the end, since stages need the same work as those before them.
 std::uint32_t find_work(Workload& workload, std::vector<Kernel> kernels, Picoseconds host_ps) {
   KernelSequence work = made_of(std::move(kernels), host_ps);
   for (std::size_t at = workload.kernel_sequences.size(); at-- > 0;) {

@@ -13,7 +13,8 @@ namespace orrery {
 [[nodiscard]] inline Kernel gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch = 1) {
   return {Kernel::Kind::gemm, batch, m, n, k, 0, 2 * batch * m * n * k};
 }
-/// The same, each with a weight of its own: the experts of a rank. The host issues them one by one.
+/// Returns `batch` products, each with a weight of its own, such as the experts of a rank. The host issues
+/// them one by one.
 [[nodiscard]] inline Kernel grouped_gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch) {
   Kernel kernel = gemm(m, n, k, batch);
   kernel.grouped = true;
@@ -21,10 +22,10 @@ namespace orrery {
 }
 [[nodiscard]] inline Kernel memory(Bytes bytes) { return {Kernel::Kind::memory, 1, 0, 0, 0, bytes, 0}; }
 
-/// Over the link to the host.
+/// Returns a copy over the link to the host.
 [[nodiscard]] inline Kernel host_copy(Bytes bytes) { return {Kernel::Kind::host_copy, 1, 0, 0, 0, bytes, 0}; }
 
-/// So many values of so many bytes each.
+/// Returns the memory traffic of `count` values of `bytes_each` bytes.
 [[nodiscard]] inline Kernel scaled(std::int64_t count, double bytes_each) {
   return memory(static_cast<Bytes>(static_cast<double>(count) * bytes_each + 0.5));
 }
@@ -37,7 +38,7 @@ namespace orrery {
   return p.grouped ? grouped_gemm(p.k, p.n, p.m, p.batch) : gemm(p.k, p.n, p.m, p.batch);
 }
 
-/// The latter, adding to sums of which it moves so many bytes each beside its result.
+/// Returns the latter, adding to sums of which it moves `sum_bytes` each beside its result.
 [[nodiscard]] inline Kernel weight_gradient(const Kernel& p, double sum_bytes) {
   Kernel kernel = weight_gradient(p);
   kernel.bytes = scaled(kernel.batch * kernel.m * kernel.n, sum_bytes).bytes;
@@ -55,9 +56,9 @@ class StepBuilder {
   /// kernels; its index.
   std::int32_t compute(Part part, std::vector<Kernel> kernels, std::int32_t after,
                        Picoseconds more_host_ps = 0);
-  /// Adds a wait of the host for step `after`: what comes later is issued after that. Its index.
+  /// Adds a wait of the host for step `after`; later steps are issued after that. Returns its index.
   std::int32_t wait_on_host(Part part, std::int32_t after);
-  /// In what values travel.
+  /// Selects the precision of a kind of traffic.
   using Wire = std::optional<Precision> WirePrecision::*;
 
   /// Adds a collective of activations or their gradients in a communicator after step `after`, with the casts
@@ -65,7 +66,7 @@ class StepBuilder {
   /// they are kept. `wire`: where the communicator alone does not say it.
   std::int32_t collective(Part part, Collective collective, Bytes bytes, std::int32_t after,
                           Slot communicator = Slot::tensor, Wire wire = nullptr);
-  /// The same of values that travel as they are; the index of the step.
+  /// Adds a collective whose values travel as they are; returns the index of its step.
   std::int32_t collective_as_is(Part part, Collective collective, Bytes bytes, std::int32_t after,
                                 Slot communicator = Slot::tensor);
   /// The steps, of which `output` produces the result.
@@ -78,7 +79,7 @@ class StepBuilder {
 
   std::int32_t add(const Step& step);
   [[nodiscard]] std::optional<Precision> sent_in(Collective collective, Slot communicator) const;
-  /// Of those that gather, or scatter sums.
+  /// Returns the ranks of groups that gather or reduce-scatter.
   [[nodiscard]] std::int64_t ranks_of(Slot communicator) const;
 
   const Software& software_;
@@ -94,7 +95,7 @@ class StepBuilder {
 std::uint32_t add_message(Workload& workload, const Message& message);
 /// Index of the pass in the workload, added if it is new.
 std::uint32_t add_pass(Workload& workload, PassWork pass);
-/// Index of the work in the workload, added if it is new: of what every stage does.
+/// Returns the index of the work in the workload, and adds it if it is new; for work that every stage has.
 std::uint32_t find_work(Workload& workload, std::vector<Kernel> kernels, Picoseconds host_ps);
 /// Index of the work in the workload, added at the end. `host_ps`: CPU time to issue its kernels.
 std::uint32_t add_work(Workload& workload, std::vector<Kernel> kernels, Picoseconds host_ps);

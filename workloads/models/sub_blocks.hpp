@@ -1,4 +1,4 @@
-// The two halves of a transformer layer, attention and MLP, by their kernels on one tensor rank.
+// Builds the two halves of a transformer layer, attention and MLP, by their kernels on one tensor rank.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace orrery {
 
-/// Forward kernels of a half, and what its backward pass does beside the products' gradients.
+/// Describes the forward kernels of a half, and the work of its backward pass beside the products' gradients.
 struct SubBlock {
   enum class Half : std::uint8_t { mlp, attention, recurrence };
   std::vector<Kernel> before;  ///< norm: recomputed and differentiated with the block; none in shared experts

@@ -45,8 +45,8 @@ void Transformer::overlap_collectives(StepBuilder& to, Part part, std::int32_t a
   to.collective(part, Collective::reduce_scatter, overlapped_bytes(), after);
 }
 
-/// Adds what lies between the two products. Where ranks share attention, `kernels` run as a step before it,
-/// and what comes next follows the step that is returned.
+/// Adds the kernels between the two products. If ranks share attention, `kernels` run as a step before it,
+/// and later steps follow the step that is returned.
 std::int32_t Transformer::run_core(StepBuilder& to, Part part, const SubBlock& sub, bool back,
                                    std::vector<Kernel>& kernels, std::int32_t after) const {
   const std::vector<Kernel>& own = back ? sub.core_backward : sub.core;
@@ -327,7 +327,8 @@ ModelBlocks Transformer::describe() const {
   return blocks;
 }
 
-/// Stages of a decoder hand on what the encoder made beside their own stream, and its gradient back.
+/// Returns the boundaries of the layers. Stages of a decoder pass on the encoder's output beside their own
+/// stream, and its gradient back.
 std::vector<Boundary> Transformer::boundaries() const {
   const bool sliced = plan_.sequence_parallel && tensor_parallel();
   std::vector<Boundary> all(static_cast<std::size_t>(model_.all_layers()) + 1,

@@ -1,6 +1,6 @@
-// The blocks of a transformer on one rank. Inside workloads/models/ only: transformer.cpp has the layers,
-// vocabulary.cpp the embedding and the head, multi_token.cpp what predicts further tokens,
-// encoder_decoder.cpp what joins two stacks of layers.
+// Builds the blocks of a transformer on one rank. Inside workloads/models/ only: transformer.cpp has the
+// layers, vocabulary.cpp the embedding and the head, multi_token.cpp the prediction of further tokens,
+// encoder_decoder.cpp the parts that join two stacks of layers.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ using SubBlocks = std::span<const SubBlock>;
 struct LayerHalves {
   LayerContent content;
   std::array<SubBlock, 2> subs;
-  std::optional<SubBlock> cross;  ///< attention to what the encoder made, between them
+  std::optional<SubBlock> cross;  ///< attention to the encoder's output, between them
   std::optional<ExpertLayer> experts;
 };
 
@@ -62,7 +62,8 @@ class Transformer {
     if (software_.accumulation_bytes_per_parameter > 0)
       kernels.push_back(scaled(parameters, software_.accumulation_bytes_per_parameter));
   }
-  /// The same of gradients that products make, which may do so themselves.
+  /// Adds the accumulation of gradients of products; their kernels accumulate by themselves if the software
+  /// fuses it.
   void accumulate_products(std::vector<Kernel>& kernels, std::int64_t parameters) const {
     if (frozen() || !software_.fuses_accumulation) accumulate(kernels, parameters);
   }

@@ -44,7 +44,7 @@ std::int64_t recurrence_half(const Model& m, TokenMixer mixer, std::int64_t rank
   return recurrence_of(mixer, m, ranks).parameters(m) + norms_of_attention(m) * norm_count(m);
 }
 
-/// With those that the mixture of experts in its place has.
+/// Returns the parameters of an MLP, or of the mixture of experts in its place.
 std::int64_t mlp_half(const Model& m, const LayerContent& content) {
   if (content.mlp == LayerMlp::none) return 0;
   const std::int64_t inner =
@@ -52,7 +52,7 @@ std::int64_t mlp_half(const Model& m, const LayerContent& content) {
   return inner + norms_of_mlp(m) * norm_count(m);
 }
 
-/// Of the MLP, or of the experts that a token meets.
+/// Returns the weights of the MLP, or of the experts that one token is sent to.
 std::int64_t weights_met(const Model& m, const LayerContent& content) {
   if (content.mlp == LayerMlp::none) return 0;
   return content.has_experts() ? expert_weights_met(m) : mlp_weights(m, content.ffn_hidden);
@@ -74,8 +74,8 @@ TotalFlops weight_flops(const Model& m) {
   return sum;
 }
 
-/// Scores and context of all layers per sample, a causal mask left aside, and what states take in their
-/// place.
+/// Returns the FLOPs of scores and context of all layers per sample, a causal mask left aside, and those of
+/// states in their place.
 TotalFlops core_flops_of_layers(const Model& m) {
   TotalFlops sum = 0;
   for (const LayerCount& some : layers_by_attention(m)) {
@@ -230,8 +230,8 @@ Bytes TransformerShape::adapter_activations(std::initializer_list<Linear> beside
   return tokens * model_.lora_rank * adapters * element;
 }
 
-/// Queries, keys, values and context; fused attention needs its output as well. Latent attention can make
-/// what it attends with from its latent vectors again.
+/// Adds queries, keys, values and context; fused attention needs its output as well. Latent attention can
+/// recompute its inputs from its latent vectors.
 void TransformerShape::add_attention(ActivationSum& sum) const {
   using enum Module;
   constexpr auto kStream = ActivationKind::residual;
@@ -245,7 +245,7 @@ void TransformerShape::add_attention(ActivationSum& sum) const {
   const std::int64_t projected = projected_width(model_, own_heads());
   sum.add(kAttention, tokens * projected * element, {attention, latent_projection});
   const std::int64_t keys = model_.latent() ? 0 : kv_heads * model_.query_dim();
-  // Of latent vectors the norms keep their input, the products after them the norms' output.
+  // Norms of latent vectors keep their input; the products after them keep the norms' output.
   const std::int64_t latents = model_.latent() ? normalised_width(model_, own_heads()) : 0;
   const std::int64_t rest = attention_width_kept(model_, own_heads()) - latents - projected - keys;
   sum.add(kAttention, tokens * rest * element, {attention});

@@ -1,5 +1,5 @@
-// Sizes of a transformer: parameters, FLOPs and activation bytes, for the whole model and for what
-// one tensor-parallel rank holds. Exact integers; every formula with its source.
+// Computes sizes of a transformer: parameters, FLOPs and activation bytes, for the whole model and for one
+// tensor-parallel rank. Exact integers; every formula with its source.
 #pragma once
 
 #include "orrery/experiment.hpp"
@@ -16,13 +16,13 @@ namespace orrery {
 /// Weights of the adapters (LoRA) of a whole layer beside those matrices.
 [[nodiscard]] std::int64_t adapter_weights(const Model& model, std::initializer_list<Linear> beside);
 
-/// How many tokens those of a layer attend to, all but for the causal mask.
+/// Returns the tokens that one token of a layer attends to, ignoring the causal mask.
 [[nodiscard]] std::int64_t others_of(const Model& model, const LayerContent& content);
 
 /// Weights that put the input of a depth of multi-token prediction together.
 [[nodiscard]] std::int64_t projection_weights(const Model& model);
 
-/// What one tensor rank works on per micro-batch. Cut dimensions round up.
+/// Describes the work of one tensor rank per micro-batch. Cut dimensions round up.
 struct TransformerShape {
   TransformerShape(const Model& model, const Plan& plan);
 
@@ -38,32 +38,35 @@ struct TransformerShape {
   [[nodiscard]] Heads own_heads() const { return {heads, kv_heads}; }
   /// Bytes of the residual stream of a micro-batch.
   [[nodiscard]] Bytes residual() const;
-  /// What a rank holds of them outside the products: cut over tensor ranks by sequence parallelism.
+  /// Returns the bytes of a residual that a rank holds outside the products, where sequence parallelism cuts
+  /// it over tensor ranks.
   [[nodiscard]] Bytes cut_residual() const;
   [[nodiscard]] std::int64_t layer_parameters() const;
-  /// Of the halves alone, with their norms; a parallel block has one norm, before attention.
+  /// Returns the parameters of the attention half with its norms. A parallel block has one norm, before
+  /// attention.
   [[nodiscard]] std::int64_t attention_half_parameters() const;
   [[nodiscard]] std::int64_t mlp_half_parameters() const;
-  /// Of a layer that recurs, what stands in place of attention, with its norms.
+  /// Returns the parameters that a recurrent layer has in place of attention, with its norms.
   [[nodiscard]] std::int64_t recurrence_half_parameters(TokenMixer mixer) const;
   [[nodiscard]] std::int64_t recurrence_half_tensors(TokenMixer mixer) const;
   [[nodiscard]] std::int64_t embedding_parameters() const;
   [[nodiscard]] std::int64_t head_parameters() const;
-  /// Of the adapters of a layer (LoRA): beside a matrix cut by columns the first one is whole on every rank,
-  /// beside one cut by rows the second one is.
+  /// Returns the adapter parameters of a layer (LoRA). Beside a matrix cut by columns each rank holds the
+  /// first adapter matrix whole, beside one cut by rows the second.
   [[nodiscard]] std::int64_t adapter_parameters() const;
   [[nodiscard]] std::int64_t adapter_tensors() const;
   /// Weights, biases and gains of a layer, each counted as one.
   [[nodiscard]] std::int64_t layer_tensors() const;
   [[nodiscard]] std::int64_t attention_half_tensors() const;
   [[nodiscard]] std::int64_t mlp_half_tensors() const;
-  /// Of the norms of an MLP, or of the experts in its place.
+  /// Returns the parameters of the norms of an MLP, or of the experts in its place.
   [[nodiscard]] std::int64_t mlp_norm_parameters() const;
   [[nodiscard]] std::int64_t mlp_norm_tensors() const;
   [[nodiscard]] std::int64_t head_tensors() const;
   [[nodiscard]] std::int64_t final_norm_parameters() const;
   [[nodiscard]] std::int64_t final_norm_tensors() const;
-  /// What a depth of multi-token prediction has beside its layer: a projection of 2h values and three norms.
+  /// Returns the parameters that a depth of multi-token prediction has beside its layer: a projection of 2h
+  /// values and three norms.
   [[nodiscard]] std::int64_t depth_parameters() const;
   [[nodiscard]] std::int64_t depth_tensors() const;
 
@@ -72,21 +75,21 @@ struct TransformerShape {
   void add_attention(ActivationSum& sum) const;
   /// `first`: nothing comes before the MLP in its layer.
   void add_mlp(ActivationSum& sum, bool first = false) const;
-  /// Held while the MLP runs backward, beside what is kept: gradients of the residual stream and of the
-  /// inputs or outputs of the activation, and with sequence parallelism the gathered gradient of its output.
+  /// Returns the workspace of the MLP's backward pass: gradients of the residual stream and of the inputs or
+  /// outputs of the activation, and with sequence parallelism the gathered gradient of its output.
   [[nodiscard]] WorkspaceBytes mlp_gradients() const;
-  /// What the halves that there are keep per micro-batch from the gradients of their inputs to those of their
-  /// weights: inputs and gradients of the outputs of all products, 32 sbh in a plain GPT's layer on one rank
-  /// (Qi et al. 2024, table 1). Where sequence parallelism cuts them, inputs are kept cut.
+  /// Adds the activations that attention and a dense MLP keep per micro-batch between the gradients of their
+  /// inputs and those of their weights: inputs and output gradients of all products, 32 sbh in a plain GPT's
+  /// layer on one rank (Qi et al. 2024, table 1). Where sequence parallelism cuts inputs, they are kept cut.
   void add_for_weights(ActivationSum& sum, bool attends, bool dense_mlp) const;
   /// Final norm's and projection's input; with logits in 32 bits 4 sbh (1 + V/h) in all, equation 6.
   [[nodiscard]] Bytes head_inputs() const;
-  /// One byte per element of the residual stream, or nothing without dropout.
+  /// Returns one byte per element of the residual stream, or 0 without dropout.
   [[nodiscard]] Bytes dropout_mask() const;
 
  private:
   [[nodiscard]] Bytes outside(Bytes bytes) const;
-  /// Of the narrow outputs of adapters beside those matrices.
+  /// Returns the bytes of the low-rank outputs of adapters beside those matrices.
   [[nodiscard]] Bytes adapter_activations(std::initializer_list<Linear> beside) const;
   [[nodiscard]] std::int64_t adapters() const;
   [[nodiscard]] bool keeps_input(Linear which) const;

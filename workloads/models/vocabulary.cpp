@@ -1,4 +1,4 @@
-// What a transformer does with its vocabulary: the embedding before the layers, norm, logits and loss after
+// Implements the vocabulary of a transformer: the embedding before the layers; norm, logits and loss after
 // them.
 #include <algorithm>
 #include <iterator>

@@ -14,7 +14,7 @@ Kernel adapter_product(std::int64_t m, std::int64_t n, std::int64_t k) {
 
 }  // namespace
 
-/// Of what the weight and what its adapter make.
+/// Returns the kernel that adds the outputs of the weight and of its adapter.
 Kernel WeightProducts::sum(std::int64_t values) const {
   const auto bytes = static_cast<double>(3 * values * element_);
   return memory(static_cast<Bytes>(bytes * software_.elementwise_traffic + 0.5));

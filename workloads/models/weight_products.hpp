@@ -1,5 +1,5 @@
-// The products with one weight of a layer, forward and backward. With LoRA (Hu et al. 2021) the weight is
-// frozen, and an adapter may be trained beside it: one product into r columns and one out of them.
+// Builds the products with one weight of a layer, forward and backward. With LoRA (Hu et al. 2021) the weight
+// is frozen, and an adapter may be trained beside it: one product into r columns and one out of them.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +20,14 @@ struct Weight {
 
 class WeightProducts {
  public:
-  /// `lora_rank`: of adapters; 0: weights are trained. `element`: bytes of an activation, of which sums move
-  /// `elementwise_traffic` times as many.
-  /// `frozen`: what weights beside adapters are kept in.
+  /// `lora_rank`: of adapters; 0: weights are trained. `element`: bytes of an activation; sums move
+  /// `elementwise_traffic` times as many. `frozen`: the precision of weights beside adapters.
   WeightProducts(std::int64_t lora_rank, Bytes element, FrozenPrecision frozen, const Software& software)
       : rank_(lora_rank), element_(element), frozen_(frozen), software_(software) {}
 
   void add(const Weight& weight, std::vector<Kernel>& kernels) const;
   void add_input_gradient(const Weight& weight, std::vector<Kernel>& kernels) const;
-  /// Of the weight and its bias, or of its adapter where they are frozen.
+  /// Adds the gradient of the weight and its bias, or of its adapter if they are frozen.
   void add_weight_gradient(const Weight& weight, std::vector<Kernel>& kernels) const;
   /// Parameters that have a gradient: those of the weight, or of its adapter.
   [[nodiscard]] std::int64_t trained_in(const Weight& weight) const;

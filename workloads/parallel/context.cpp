@@ -64,7 +64,7 @@ void form_context_groups(const CommunicatorSpec& spec, std::uint32_t first, Grou
   }
 }
 
-/// Of the ranks that share sequences, how many exchange tokens for heads.
+/// Returns how many of the ranks that share sequences exchange tokens for heads.
 std::int64_t exchanging_ranks(const Plan& plan) {
   if (plan.context_parallel_type == ContextParallelType::all_to_all) return plan.context_parallel;
   return std::max<std::int64_t>(plan.hierarchical_context_parallel_size, 1);
@@ -122,7 +122,7 @@ class ContextAttention {
   }
 
   std::int32_t ring_forward(std::int32_t inputs) {
-    std::int32_t there = inputs;  // the step after which this rank has what it works on
+    std::int32_t there = inputs;  // the step after which this rank has its inputs
     std::int32_t done = inputs;
     for (std::int64_t step = 0; step < ring_; ++step) {
       const std::int32_t next = step + 1 < ring_ ? hop(there, inputs) : there;
@@ -161,12 +161,13 @@ class ContextAttention {
   [[nodiscard]] Bytes bytes(std::int64_t width) const {
     return work_.shape.tokens * width * work_.shape.element;
   }
-  /// Sends what `after` left to the next rank, and gets as much from the one before, after `from`.
+  /// Sends the result of `after` to the next rank, and receives as much from the previous one, after `from`.
   std::int32_t hop(std::int32_t after, std::int32_t from) {
     to_.collective(work_.part, Collective::send_recv, block(), after, Slot::context_out);
     return to_.collective(work_.part, Collective::send_recv, block(), from, Slot::context_in);
   }
-  /// Reads and writes so much; two partial results are added up with three times the size of one.
+  /// Returns a kernel that reads and writes `all` bytes; the sum of two partial results takes three times the
+  /// size of one.
   [[nodiscard]] Kernel moved(Bytes all) const {
     const double traffic = static_cast<double>(all) * work_.experiment.software.elementwise_traffic;
     return memory(static_cast<Bytes>(traffic + 0.5));
@@ -182,8 +183,8 @@ class ContextAttention {
     }
     return kernels;
   }
-  /// What a causal mask leaves of the own square, or of the square of own queries and keys of another rank;
-  /// all of it without one.
+  /// Returns the kernel of one square of scores: under a causal mask a part of the own square, or of own
+  /// queries and keys of another rank; otherwise all of it.
   [[nodiscard]] Kernel square_or_half(std::int64_t step) const {
     Kernel kernel = work_.kernels.front();
     const bool own = step == 0;
@@ -259,7 +260,7 @@ void check_exchange(const Experiment& e, const ReportProblem& complain) {
              "found \"selective\" with context_parallel and attention \"core\", allowed none | full");
 }
 
-/// Layers that recur exchange tokens for heads, whatever those that attend do.
+/// Checks recurrent layers, which exchange tokens for heads whatever attention layers do.
 void check_recurrences(const Experiment& e, const ReportProblem& complain) {
   const std::int64_t ranks = e.plan.tensor_parallel * e.plan.context_parallel;
   const auto check = [&](std::string_view what, std::int64_t heads) {
@@ -286,8 +287,8 @@ void check_chunks(const Experiment& e, const ReportProblem& complain) {
   if (e.model.attention == Attention::core)
     refuse("attention \"core\"", "attention \"flash\"", "\"all-to-all\"");
   if (e.model.packed_sample_length > 0) refuse("packed_sample_length", "none", "\"all-to-all\"");
-  // As Transformer Engine (attn_forward_func_with_cp): keys and values that go around are not cut to a
-  // window.
+  // Transformer Engine does the same (attn_forward_func_with_cp): keys and values that go around are not cut
+  // to a window.
   if (e.model.windowed_layers() > 0 && e.plan.context_parallel_type != ContextParallelType::all_gather)
     refuse("window", "none", "\"all-to-all\" or \"all-gather\"");
 }

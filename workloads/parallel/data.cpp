@@ -1,6 +1,6 @@
-// Data parallelism: all ranks that hold the same weights, those that share sequences included. Where two
-// copies of the model lie in a pipeline in opposite directions, rank r of p and rank p - 1 - r hold the same
-// stages.
+// Forms data parallelism: all ranks that hold the same weights, those that share sequences included. Where
+// two copies of the model lie in a pipeline in opposite directions, rank r of p and rank p - 1 - r hold the
+// same stages.
 #include <string>
 
 #include "workloads/communicators/batch_classes.hpp"

@@ -20,7 +20,8 @@ std::uint32_t expert_slots(const CommunicatorSpec& spec) {
   return spec.experts.present ? std::uint32_t{kExpertStreams.size()} : 0;
 }
 
-/// Of each group along the expert axis, those in a node, and those of the same place in their nodes.
+/// Forms two groups from each group along the expert axis: ranks of one node, and ranks at the same index of
+/// their nodes.
 void form_by_node(const CommunicatorSpec& spec, std::uint32_t peers, std::uint32_t node, GroupWriter& to) {
   const RankGrid& grid = spec.experts.grid;
   const std::int64_t inside = spec.experts.ranks_in_node;

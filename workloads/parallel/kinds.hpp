@@ -1,4 +1,4 @@
-// The rows behind `communicator_kinds()`; each lies in the file of its dimension.
+// Lists the rows behind `communicator_kinds()`; each lies in the file of its dimension.
 #pragma once
 
 #include "workloads/communicators/communicators.hpp"
@@ -17,7 +17,7 @@ extern const CommunicatorKind kExpertGroups;
 extern const CommunicatorKind kExpertReplicas;
 extern const CommunicatorKind kGossipPairs;
 
-/// Those that join some replicas with others come last.
+/// Lists all kinds. Kinds that join only some replicas with others come last.
 inline constexpr std::array kCommunicatorKinds{
     &kTensorGroups,   &kReplicaGroups, &kNeighbourStages, &kReverseNeighbourStages,
     &kTiedEmbeddings, &kContextGroups, &kWorkerGroups,    &kExpertGroups,

@@ -44,7 +44,7 @@ void form_neighbours(const CommunicatorSpec& spec, std::uint32_t first, GroupWri
                  });
 }
 
-/// The same for chunks whose activations go to the rank before.
+/// Forms the groups of chunks that send activations to the previous rank.
 void form_reverse_neighbours(const CommunicatorSpec& spec, std::uint32_t first, GroupWriter& to) {
   for_neighbours(spec.grid, spec.grid.size(Axis::pipeline) - 1, [&](std::uint32_t here, std::uint32_t next) {
     to.add_pair(next, here, first, first + 1);

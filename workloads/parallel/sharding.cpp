@@ -1,4 +1,4 @@
-// Sharding in groups: ranks with the same weights that share one copy of what ZeRO shards, and those that
+// Forms sharding groups: ranks with the same weights that share one sharded copy under ZeRO, and ranks that
 // hold the same shard of their copies (hybrid sharding, Zhao et al. 2023).
 #include <vector>
 

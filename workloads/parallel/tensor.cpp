@@ -1,5 +1,5 @@
-// Tensor parallelism: ranks that share every matrix (Shoeybi et al. 2019). What they send each other is the
-// model family's, which says so in the steps of its blocks.
+// Forms tensor groups: ranks that share every matrix (Shoeybi et al. 2019). The model family decides their
+// messages in the steps of its blocks.
 #include "workloads/parallel/kinds.hpp"
 
 namespace orrery {

@@ -14,13 +14,13 @@
 
 namespace orrery {
 
-/// Makes the first layers of each virtual stage, as many as the plan says, blocks that are offloaded: those
-/// whose backward pass is farthest away.
+/// Offloads the first layers of each virtual stage, as many as the plan says: those whose backward pass is
+/// farthest away.
 void offload_layers(const Plan& plan, ModelBlocks& blocks);
 /// Gives them the steps of the layers they are.
 void copy_steps_to_offloaded(ModelBlocks& blocks);
 
-/// Of a stage: what the copies need on the GPU.
+/// Returns the bytes that the copies of a stage need on the GPU.
 [[nodiscard]] Bytes offload_buffers(const Stage& stage);
 
 /// Writes the copies of one program.
@@ -31,7 +31,7 @@ class ActivationOffload {
 
   void begin_step(std::int32_t step);
 
-  /// Whether copies begin or end within the pass.
+  /// Returns true if copies begin or end within the pass.
   [[nodiscard]] bool meets(const Pass& pass) const;
   /// Call before a block runs in either direction. Returns the copy it has to wait for, or kNoOp: that of its
   /// activations back, or the one after which there is room for them.

@@ -29,7 +29,7 @@ PassWork joined(const StepLists& lists) {
   return all;
 }
 
-/// What a step waits for, counted from step `first`: those before it are the input.
+/// Counts a dependency from step `first`; earlier steps count as the input of the block.
 std::int32_t counted_from(std::size_t first, std::int32_t after) {
   return std::max(after - static_cast<std::int32_t>(first), kBlockInput);
 }
@@ -60,8 +60,9 @@ PassWork body_of(PassWork all, std::size_t first, std::size_t last) {
   return all;
 }
 
-/// Where the body of a pass begins and ends. Where ranks meet: from the first step, once they met after they
-/// computed, that all later ones follow, to before the last collectives of all.
+/// Returns the begin and end of the body of a pass. With several tensor ranks the body starts at the first
+/// step after the first collective that follows compute and on which all later steps depend, and ends before
+/// the last collectives.
 std::pair<std::size_t, std::size_t> find_body(const PassWork& all, std::int64_t tensor_ranks) {
   if (tensor_ranks == 1) return {0, all.size()};
   const auto compute = std::ranges::find(all, false, &PassStep::communicates);

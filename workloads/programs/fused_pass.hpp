@@ -1,6 +1,6 @@
-// A pass through a stage as few operations, for detail `stage`: what lies between the collectives in which
-// tensor ranks meet first and last becomes one entry of Workload::passes. The ends, which can overlap
-// with the passes before and after it or differ between ranks, remain steps of their own.
+// Fuses a pass through a stage into few operations, for detail `stage`: the steps between the first and the
+// last collective of the tensor ranks become one entry of Workload::passes. The ends, which can overlap with
+// the passes before and after it or differ between ranks, remain steps of their own.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct FusedPass {
 /// Steps of blocks that a pass runs over one after the other.
 using StepLists = std::vector<const Steps*>;
 
-/// All steps of a pass over a chunk.
+/// Returns all steps of a pass over a chunk.
 [[nodiscard]] StepLists steps_of(PassKind kind, const Chunk& chunk, const ModelBlocks& blocks);
 
 /// @param lists         all steps of the pass

@@ -1,4 +1,4 @@
-// How long the program of a pipeline stage can become, to check before it is written.
+// Counts the operations of a pipeline stage's program, to check its length before it is written.
 #pragma once
 
 #include <cstdint>

@@ -55,7 +55,7 @@ class Reordering {
  private:
   [[nodiscard]] const Op& op(OpId id) const { return program_.ops[static_cast<std::size_t>(id)]; }
 
-  /// Whether it waits for one of the operations [from, end), which are still to come.
+  /// Returns true if the operation depends on one of the operations [from, end), which are written later.
   [[nodiscard]] bool waits_for(OpId id, OpId from, OpId end) const {
     return std::ranges::any_of(program_.dependencies(op(id)), [&](std::uint32_t dep) {
       return static_cast<OpId>(dep) >= from && static_cast<OpId>(dep) < end;

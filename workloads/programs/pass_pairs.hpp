@@ -16,8 +16,8 @@ struct PassPair {
   OpId end = 0;
 };
 
-/// Puts the operations of both passes of each pair in turns: one goes on when the other has sent tokens off.
-/// Each pass keeps its order, and no operation comes before what it waits for. Pairs lie in order and do not
+/// Alternates the operations of both passes of each pair: one goes on when the other has sent tokens off.
+/// Each pass keeps its order, and no operation precedes its dependencies. Pairs lie in order and do not
 /// overlap.
 void run_side_by_side(std::span<const PassPair> pairs, Program& program);
 

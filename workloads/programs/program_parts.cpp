@@ -6,7 +6,7 @@
 namespace orrery {
 namespace {
 
-/// What a step waits for the samples of a GPU.
+/// Returns the time that a step waits for the samples of a GPU, in microseconds.
 double loading_us(const Experiment& experiment) {
   if (!experiment.loads_images()) return 0;
   const Plan& plan = experiment.plan;

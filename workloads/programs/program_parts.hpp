@@ -1,4 +1,4 @@
-// What the programs of a workload share: the host's work, and fused passes that have been written.
+// Holds the parts that the programs of a workload share: the host's work, and fused passes already written.
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,7 @@ inline constexpr OpId kNoOp = -1;
 
 class ProgramWriter {
  public:
-  /// Makes room for so much.
+  /// Makes room for `ops` operations and `deps` dependencies.
   void expect(std::size_t ops, std::size_t deps) {
     program_.ops.reserve(ops);
     program_.deps.reserve(deps);
@@ -35,8 +35,7 @@ class ProgramWriter {
     return size() - 1;
   }
 
-  /// Appends the operations [first, end) again, for another micro-batch: they follow what those followed,
-  /// counted from where they stand.
+  /// Repeats the operations [first, end) for another micro-batch: their dependencies keep their distances.
   void repeat(OpId first, OpId end, std::int32_t micro_batch) {
     const auto by = static_cast<std::uint32_t>(size() - first);
     const std::uint32_t begin = at(first).dep_begin;

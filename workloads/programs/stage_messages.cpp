@@ -6,7 +6,8 @@
 namespace orrery {
 namespace {
 
-/// Of messages `ahead` or back between chunks in the order of the ranks, or against it.
+/// Returns the slot of messages `ahead` (forward) or back, between chunks that follow the order of the ranks
+/// or run against it.
 Slot stage_slot(bool reversed, bool ahead, bool sent) {
   if (reversed && ahead) return sent ? Slot::reverse_forward_out : Slot::reverse_forward_in;
   if (reversed) return sent ? Slot::reverse_backward_out : Slot::reverse_backward_in;
@@ -44,7 +45,7 @@ void StageMessages::complete(Op& op, const Boundary& boundary, bool ahead) {
   op.work = message_;
 }
 
-/// Casts what is sent after `dep`, or has been received; `dep` where it travels as it is kept.
+/// Casts the message that is sent after `dep`, or has been received; returns `dep` if it needs no cast.
 OpId StageMessages::cast(Op like, const Boundary& boundary, bool ahead, OpId dep) {
   if (!width_.casts()) return dep;
   like.kind = Op::Kind::compute;

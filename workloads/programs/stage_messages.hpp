@@ -16,19 +16,20 @@ class StageMessages {
   StageMessages(const Experiment& experiment, const CommunicatorLayout& layout, Workload& workload,
                 ProgramWriter& writer);
 
-  /// Receives what passes a boundary, `ahead` or back; the operation after which all of it is there.
-  /// @param like      what all steps of the pass are
+  /// Receives the message at a boundary, `ahead` (forward) or back; returns the operation after which all of
+  /// it is there.
+  /// @param like      the fields that all steps of the pass share
   /// @param reversed  of a chunk that lies against the order of the ranks
   OpId receive(Op like, const Boundary& boundary, bool ahead, bool reversed);
   /// Sends it after `done`.
   OpId send(Op like, const Boundary& boundary, bool ahead, bool reversed, OpId done);
-  /// Whether tensor ranks put their parts together after they received them.
+  /// Returns true if tensor ranks gather their slices after they received them.
   [[nodiscard]] bool gathers(const Boundary& boundary, bool ahead) const {
     return !boundary.sliced(ahead) && plan_.scatter_gather && plan_.tensor_parallel > 1;
   }
 
  private:
-  /// What a rank sends or receives, as it is kept.
+  /// Returns the bytes that a rank sends or receives, before any cast.
   [[nodiscard]] Bytes part_of(const Boundary& boundary, bool ahead) const;
   void complete(Op& op, const Boundary& boundary, bool ahead);
   OpId cast(Op like, const Boundary& boundary, bool ahead, OpId dep);

@@ -61,8 +61,8 @@ bool alike_in_memory(const PlacedBlock& a, const PlacedBlock& b) {
          a.unreduced == b.unreduced;
 }
 
-/// Blocks keep activations as they begin, and free them as they end. Of blocks alike in a row the last one
-/// forward, and the first one backward, holds most.
+/// Finds the peak of a pass. Blocks keep activations as they begin, and free them as they end. Among equal
+/// blocks in a row the last one forward, and the first one backward, holds most.
 PassPeak find_pass_peak(const ModelBlocks& blocks, std::span<const PlacedBlock> placed, PassKind kind) {
   const bool ahead = kind == PassKind::forward;
   PassPeak peak;
@@ -81,7 +81,7 @@ PassPeak find_pass_peak(const ModelBlocks& blocks, std::span<const PlacedBlock> 
   return peak;
 }
 
-/// Of the kinds of passes that the schedule has.
+/// Finds the memory peak of each kind of pass in the schedule.
 void find_pass_peaks(const ModelBlocks& blocks, BackwardSplit split, Chunk& chunk) {
   const auto find = [&](PassKind kind) {
     chunk.peaks[static_cast<std::size_t>(kind)] = find_pass_peak(blocks, chunk.blocks, kind);
@@ -90,8 +90,8 @@ void find_pass_peaks(const ModelBlocks& blocks, BackwardSplit split, Chunk& chun
   for (const PassKind kind : backward_kinds(split)) find(kind);
 }
 
-/// What a virtual stage of the layers [from, to) holds, on the first and last with the ends of the model; it
-/// is appended to `placed`, which has room for it.
+/// Builds the virtual stage of the layers [from, to), with the ends of the model on the first and last. It is
+/// appended to `placed`, which has room for it.
 Chunk make_chunk(const ModelBlocks& blocks, std::int64_t from, std::int64_t to, bool first, bool last,
                  std::vector<PlacedBlock>& placed) {
   Chunk chunk;

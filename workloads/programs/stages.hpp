@@ -1,5 +1,4 @@
-// Which blocks each pipeline rank holds, in which order it runs passes over them, and what that keeps
-// in memory.
+// Describes the blocks that each pipeline rank holds, the order of its passes over them, and their memory.
 #pragma once
 
 #include <array>
@@ -32,8 +31,8 @@ struct PlacedBlock {
   Bytes unreduced = 0;
 };
 
-/// What a pass adds to what is kept, where the forward pass keeps `activations` and the first half of a
-/// backward pass leaves `for_weights` of them.
+/// Returns the bytes that a pass adds to the kept activations. The forward pass keeps `activations`; the
+/// first half of a split backward pass leaves `for_weights` of them.
 [[nodiscard]] constexpr Bytes change(PassKind kind, Bytes activations, Bytes for_weights) {
   switch (kind) {
     case PassKind::forward:
@@ -48,7 +47,7 @@ struct PlacedBlock {
   return -for_weights;
 }
 
-/// What is held in addition while a block of those kinds runs.
+/// Returns the workspace while a block runs in a pass of that kind.
 [[nodiscard]] WorkspaceBytes workspace_in(const PlacedBlock& placed, const ModelBlocks& blocks,
                                           PassKind kind);
 
@@ -62,8 +61,8 @@ struct PassPeak {
 /// The blocks of one virtual stage, in forward order.
 struct Chunk {
   std::span<const PlacedBlock> blocks;
-  Boundary input;               ///< what the virtual stage before it hands over
-  Boundary output;              ///< what it hands to the next
+  Boundary input;               ///< from the virtual stage before it
+  Boundary output;              ///< to the next virtual stage
   ActivationBytes activations;  ///< kept per micro-batch
   Bytes for_weights = 0;        ///< kept of them where only the gradients of the weights are left
   std::array<PassPeak, kPassKindCount> peaks;
@@ -72,22 +71,22 @@ struct Chunk {
   std::int64_t experts = 0;     ///< of those, of experts
   std::int64_t narrow = 0;      ///< of all, in Plan::frozen_precision
 
-  /// What a pass over the chunk adds to what is kept.
+  /// Returns the bytes that a pass over the chunk adds to the kept activations.
   [[nodiscard]] Bytes change(PassKind kind) const {
     return orrery::change(kind, activations.total(), for_weights);
   }
   [[nodiscard]] const PassPeak& peak(PassKind kind) const { return peaks[static_cast<std::size_t>(kind)]; }
 };
 
-/// What one pipeline rank holds and does.
+/// Describes the chunks, parameters and passes of one pipeline rank.
 struct Stage {
   std::int64_t index = 0;   ///< pipeline rank
   std::int64_t stages = 1;  ///< pipeline ranks
   std::span<const Chunk> chunks;
   ChunkMap map;
 
-  /// Where the activations of a chunk come from, or its gradients if not `ahead`; none at the ends of the
-  /// model.
+  /// Returns the place that the activations of a chunk come from, or its gradients if not `ahead`; nullopt at
+  /// the ends of the model.
   [[nodiscard]] std::optional<ChunkPlace> source(std::int64_t chunk, bool ahead) const {
     return ahead ? map.before({index, chunk}) : map.after({index, chunk});
   }
@@ -121,17 +120,17 @@ class Stages {
   std::vector<Stage> stages_;        ///< by pipeline rank
 };
 
-/// Elements of a bucket, at least one; 0 when all of them form one. Of values as wide as the plan's products,
-/// whatever travels: Megatron's buckets count parameters.
+/// Returns the elements of a bucket, at least one; 0 if all of them form one. Elements are as wide as the
+/// plan's products, at any width on the wire: Megatron's buckets count parameters.
 [[nodiscard]] std::int64_t bucket_elements(const Plan& plan);
-/// Of a bucket of gradients, or of models that leave as they do: the hooks of DistributedDataParallel count
-/// bytes of gradients.
+/// Returns the elements of a bucket of gradients, or of models that are sent like gradients. The hooks of
+/// DistributedDataParallel count bytes of gradients.
 [[nodiscard]] std::int64_t bucket_elements(const Experiment& experiment);
 
 /// Bytes of one gradient: 16-bit training may keep and reduce them in 32 bits.
 [[nodiscard]] Bytes gradient_bytes(const Experiment& experiment);
 
-/// Whether they do the same but for the order of passes and the numbers of layers.
+/// Returns true if two stages differ only in the order of passes and in the numbers of their layers.
 [[nodiscard]] bool alike(const Stage& a, const Stage& b);
 /// The passes of one step, in order.
 [[nodiscard]] std::vector<Pass> passes_of(const Plan& plan, const Stage& stage);

@@ -1,4 +1,4 @@
-// A fused pass of a program, as far as it takes to repeat it for another micro-batch. Inside
+// Records a fused pass of a program so that it can be repeated for another micro-batch. Inside
 // workloads/programs/ only.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace orrery {
 
-/// What a fused pass may follow, of what is written before it.
+/// Lists the earlier operations that a fused pass may depend on.
 using PassStart = std::array<OpId, 5>;
 
 /// A fused pass that has been written, so that others can repeat it.

@@ -53,8 +53,8 @@ std::int64_t least_warm_up(const ScheduleShape& shape) {
   return (shape.chunks - 1) * group_sizes(shape).front();
 }
 
-/// The same where passes run in pairs, which take their inputs and give their outputs together: a rank is one
-/// pair ahead of the next one at least.
+/// Returns the shortest warm-up if passes run in pairs, which take inputs and give outputs together. A rank
+/// is at least one pair ahead of the next one.
 std::int64_t least_warm_up(const ScheduleShape& shape, std::int64_t stage) {
   return least_warm_up(shape) + shape.ahead * (shape.stages - stage);
 }

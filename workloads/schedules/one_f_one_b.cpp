@@ -28,7 +28,7 @@ std::vector<Pass> one_f_one_b_order(const ScheduleShape& shape, std::int64_t sta
   return order;
 }
 
-/// Those of the warm-up, and of the forward pass after it.
+/// Returns the micro-batches kept: those of the warm-up and that of the forward pass after it.
 std::int64_t one_f_one_b_kept(const ScheduleShape& shape, std::int64_t stage) {
   return std::min(shape.micro_batches, one_f_one_b_warm_up(shape, stage) + 1);
 }

@@ -1,4 +1,4 @@
-// The passes that a pipeline schedule puts in order.
+// Describes the passes that a pipeline schedule puts in order.
 #pragma once
 
 #include <array>
@@ -12,15 +12,14 @@ namespace orrery {
 enum class PassKind : std::uint8_t { forward, backward, backward_input, backward_weight };
 inline constexpr std::size_t kPassKindCount = 4;
 
-/// Whether its result goes to the stage before, or the one after.
+/// Returns true if the result of a pass is sent to the previous or the next stage.
 [[nodiscard]] constexpr bool hands_on(PassKind kind) { return kind != PassKind::backward_weight; }
-/// Whether the gradients of the weights are complete for its micro-batch once it has run.
+/// Returns true if a pass completes the weight gradients of its micro-batch.
 [[nodiscard]] constexpr bool completes_gradients(PassKind kind) {
   return kind == PassKind::backward || kind == PassKind::backward_weight;
 }
 
-/// How a schedule runs backward passes: as a whole, in two halves, or some of them in one way and some in the
-/// other.
+/// Says how a schedule runs backward passes: whole, in two halves, or some whole and some in halves.
 enum class BackwardSplit : std::uint8_t { whole, halves, some };
 
 inline constexpr std::array<PassKind, 3> kBackwardKinds{PassKind::backward, PassKind::backward_input,
@@ -32,14 +31,14 @@ inline constexpr std::array<PassKind, 3> kBackwardKinds{PassKind::backward, Pass
   return split == BackwardSplit::whole ? all.first(1) : all.last(2);
 }
 
-/// One pass of one micro-batch through one model chunk of this rank.
+/// Describes one pass of one micro-batch through one model chunk of this rank.
 struct Pass {
   using Kind = PassKind;
   PassKind kind = PassKind::forward;
   std::int32_t micro_batch = 0;
   std::int32_t chunk = 0;  ///< of this rank; ChunkMap says which virtual stage it is
-  /// Of a backward pass in the steady part of a schedule: may run side by side with the forward pass before
-  /// it. Before that, stages wait for each other's forward passes.
+  /// A backward pass in the steady part of a schedule may run side by side with the forward pass before it.
+  /// Before the steady part, stages wait for each other's forward passes.
   bool beside_forward = false;
 };
 

@@ -1,4 +1,4 @@
-// Which model chunks the ranks of a pipeline hold, and which chunk comes before and after another one.
+// Maps the model chunks that the ranks of a pipeline hold: which chunk comes before and after another one.
 #pragma once
 
 #include <cstdint>
@@ -28,19 +28,19 @@ struct ChunkMap {
   [[nodiscard]] std::int64_t copies() const {
     return placement == ChunkPlacement::bidirectional ? chunks : 1;
   }
-  /// Of one copy of the model.
+  /// Returns the virtual stages of one copy of the model.
   [[nodiscard]] std::int64_t virtual_stages() const { return ranks * chunks / copies(); }
   [[nodiscard]] std::int64_t virtual_stage(ChunkPlace at) const;
   [[nodiscard]] ChunkPlace place(std::int64_t virtual_stage, std::int64_t copy) const;
   [[nodiscard]] std::int64_t copy_of(ChunkPlace at) const { return copies() > 1 ? at.chunk : 0; }
-  /// Where the activations of a chunk go to, or come from; none at the ends of the model.
+  /// Return the place that the activations of a chunk go to, or come from; nullopt at the ends of the model.
   [[nodiscard]] std::optional<ChunkPlace> after(ChunkPlace at) const { return moved(at, 1); }
   [[nodiscard]] std::optional<ChunkPlace> before(ChunkPlace at) const { return moved(at, -1); }
-  /// Whether the next virtual stage lies on the rank before.
+  /// Returns true if the next virtual stage lies on the previous rank.
   [[nodiscard]] bool reversed(std::int64_t chunk) const {
     return placement != ChunkPlacement::wraps_around && chunk == 1;
   }
-  /// Whether the ranks that hold the first virtual stage hold the last one as well, of any copy.
+  /// Returns true if a rank with a first virtual stage also holds a last one, of any copy.
   [[nodiscard]] bool ends_meet() const { return ranks == 1 || placement != ChunkPlacement::wraps_around; }
 
  private:

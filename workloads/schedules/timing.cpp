@@ -39,10 +39,10 @@ class ScheduleTiming {
   }
 
  private:
-  /// What a pass leaves for others: activations, gradients of inputs.
+  /// Names the results that a pass leaves for other passes: activations, or gradients of inputs.
   enum Result : std::uint8_t { activations, gradients };
 
-  /// Runs what can run on a rank; whether there was any.
+  /// Runs all passes of a rank that are ready; returns true if there was any.
   bool run_on(std::int64_t rank) {
     const std::vector<Pass>& order = orders_[static_cast<std::size_t>(rank)];
     std::vector<TimedPass>& timed = timed_[static_cast<std::size_t>(rank)];

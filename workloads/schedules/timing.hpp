@@ -1,5 +1,5 @@
-// When the passes of a schedule run if all chunks are alike and messages take no time: what drawings of
-// schedules show. What a real model on a real cluster makes of a schedule is for the simulator to find.
+// Times the passes of a schedule if all chunks are alike and messages take no time, as in drawings of
+// schedules. The simulator times a schedule on a real model and cluster.
 #pragma once
 
 #include <cstdint>

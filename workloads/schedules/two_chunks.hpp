@@ -40,7 +40,7 @@ class TwoChunkOrder {
   }
   /// The gradients of weights that have been put off longest.
   void weight_gradient() { take(put_off_.begin()); }
-  /// Those of a chunk.
+  /// Writes the put-off weight-gradient pass of a chunk.
   void weight_gradient(std::int64_t chunk) { take(std::ranges::find(put_off_, chunk, &Pass::chunk)); }
   [[nodiscard]] bool has_put_off() const { return !put_off_.empty(); }
 

@@ -24,7 +24,7 @@ std::vector<Pass> zb_h1_order(const ScheduleShape& shape, std::int64_t stage) {
   return split_order(shape.micro_batches, shape.stages - 1 - stage, stage);
 }
 
-/// Those between a forward pass and the gradients of the weights, p - 1 passes later.
+/// Returns the micro-batches between a forward pass and its weight gradients, p - 1 passes later.
 std::int64_t zb_h1_kept(const ScheduleShape& shape, std::int64_t /*stage*/) {
   return std::min(shape.micro_batches, shape.stages);
 }

@@ -14,7 +14,7 @@ std::vector<Pass> zb_h2_order(const ScheduleShape& shape, std::int64_t stage) {
   return split_order(shape.micro_batches, 2 * (shape.stages - 1 - stage), 2 * stage);
 }
 
-/// Those between a forward pass and the gradients of the weights, 2p - 2 passes later.
+/// Returns the micro-batches between a forward pass and its weight gradients, 2p - 2 passes later.
 std::int64_t zb_h2_kept(const ScheduleShape& shape, std::int64_t /*stage*/) {
   return std::min(shape.micro_batches, 2 * shape.stages - 1);
 }

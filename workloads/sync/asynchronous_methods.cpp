@@ -1,6 +1,6 @@
-// Methods whose workers keep no step with each other: asynchronous decentralised SGD (Lian, Zhang, Zhang, Liu
+// Implements methods whose workers are asynchronous: asynchronous decentralised SGD (Lian, Zhang, Zhang, Liu
 // 2018), elastic averaging (Zhang, Choromanska, LeCun 2015) and asynchronous local SGD for language models
-// (Liu et al. 2024). Events of simulated time decide who meets whom (sim/asynchronous/).
+// (Liu et al. 2024). Events of simulated time decide which workers exchange models (sim/asynchronous/).
 #include <array>
 #include <string>
 
@@ -15,8 +15,8 @@ constexpr std::array<std::string_view, 2> kCentreKeys{"period", "servers"};
 
 /// The centre's copy of the model, in fp32.
 constexpr Bytes kCentre = 4;
-/// Of an outer optimizer with Nesterov momentum in fp32, per value: the change, momentum and model are read,
-/// momentum and model written.
+/// Bytes per value of an outer optimizer with Nesterov momentum in fp32: it reads the change, momentum and
+/// model, and writes momentum and model.
 constexpr Bytes kOuterUpdate = 20;
 /// The model that a worker began its period with, and the centre's with its momentum.
 constexpr Bytes kCentralOuterStates = 4 + kCentre + 4;
@@ -25,7 +25,8 @@ constexpr Bytes kChange = 12;
 
 std::int64_t own_period(const DataParallelSync& sync, std::int64_t /*rounds*/) { return sync.period; }
 
-/// What came is read and written twice: as the model, and as the one the period begins with.
+/// Returns the bytes to adopt a received model: it is read once and written twice, as the model and as the
+/// one that the period begins with.
 Bytes replace_bytes(const DataParallelSync& /*sync*/, Departure::To /*to*/, std::int64_t /*received*/,
                     Bytes width) {
   return 3 * width;

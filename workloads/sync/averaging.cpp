@@ -46,8 +46,8 @@ std::uint32_t Averaging::work(std::vector<Kernel> kernels) {
   return kernel_sequences_.back();
 }
 
-/// Until the background thread has sent what `payload` fused: half a cycle on average, and the coordinator's
-/// work for the tensors of all ranks.
+/// Returns the time until the background thread has sent the fused tensors of `payload`: half a cycle on
+/// average, and the coordinator's work for the tensors of all ranks.
 Picoseconds Averaging::negotiation_ps(const Payload& payload) const {
   const Software& software = experiment_.software;
   const double requests = static_cast<double>(payload.tensors) * static_cast<double>(experiment_.plan.gpus());
@@ -91,7 +91,7 @@ OpId Averaging::over_workers(const Payload& payload, const Op& like, OpId dep, s
   return at;
 }
 
-/// The kernels that make what travels of the payload.
+/// Returns the kernels that compress the payload.
 std::vector<Kernel> Averaging::compressed(const Payload& payload) const {
   std::vector<Kernel> kernels;
   if (method_.prepare_bytes > 0) kernels.push_back(memory(payload.values * method_.prepare_bytes));
@@ -103,7 +103,7 @@ std::vector<Kernel> Averaging::unpack(const Payload& payload) const {
   const std::int64_t workers = averaged();
   if (workers < 2 || !(compressor_.active() || payload.casts())) return {};
   std::vector<Kernel> kernels;
-  if (method_.by_servers) {  // everyone waits for what the servers do with their share
+  if (method_.by_servers) {  // all workers wait while servers process their share
     const std::int64_t servers = experiment_.data_parallel_sync.servers;
     const Payload share{divide_up(payload.values, servers), divide_up(payload.tensors, servers),
                         payload.width};

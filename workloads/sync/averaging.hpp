@@ -1,5 +1,5 @@
-// Writes what it takes to average values over workers: compression, transfers, sums. Used for gradients by
-// DataParallel and for models by ModelSync; which of these happens when is theirs.
+// Writes averages of values over workers: compression, transfers, sums. DataParallel uses it for gradients
+// and ModelSync for models; they decide when.
 #pragma once
 
 #include <vector>
@@ -18,26 +18,27 @@ class Averaging {
   Averaging(const Experiment& experiment, const CommunicatorLayout& layout, Workload& workload,
             ProgramWriter& writer);
 
-  /// Over the workers, and within each of them where a node is one. `like` has the labels of what is
-  /// written: step, micro-batch, chunk, part. Returns the operation after which the mean is everywhere.
-  /// `times`: of so many payloads, one right after the other; more than one only if sends_all_at_once().
+  /// Averages over the workers, and within each of them where a node is one. `like` has the labels of the
+  /// operations: step, micro-batch, chunk, part. Returns the operation after which the mean is everywhere.
+  /// `times`: the number of payloads, one right after the other; more than one only if sends_all_at_once().
   OpId everywhere(const Payload& payload, const Op& like, OpId dep, std::uint32_t times = 1);
-  /// Whether a mean over workers is a message and nothing else.
+  /// Returns true if a mean over workers is a single message without further kernels.
   [[nodiscard]] bool sends_all_at_once() const { return !layout_.joins_replicas() && !compressor_.active(); }
-  /// Over the replicas of a worker; `dep` where those are one, or scatter what they reduce.
+  /// Averages over the replicas of a worker. Returns `dep` if a worker has one replica, or if they scatter
+  /// what they reduce.
   OpId in_worker(const Payload& payload, const Op& like, OpId dep);
-  /// Over one replica of each worker; the others get it with share(). What comes is compressed until
-  /// unpack().
+  /// Averages over one replica of each worker; the others get the mean with share(). Received values are
+  /// compressed until unpack().
   OpId over_workers(const Payload& payload, const Op& like, OpId dep, std::uint32_t times = 1);
-  /// The kernels that make values of what came from all workers.
+  /// Returns the kernels that unpack the messages of all workers.
   [[nodiscard]] std::vector<Kernel> unpack(const Payload& payload) const;
-  /// From one replica of each worker to the others of it; `dep` where each has its shard.
+  /// Sends the mean from one replica of each worker to its others; returns `dep` if each has its shard.
   OpId share(const Payload& payload, const Op& like, OpId dep);
 
   /// Sends to and receives from the neighbours of `round`; all that has to end. `first` of a step.
   std::vector<OpId> exchange(const Payload& payload, const CommunicatorLayout::Round& round, const Op& like,
                              OpId dep, bool first);
-  /// The kernels that make values of what came from so many neighbours.
+  /// Returns the kernels that unpack the messages of `neighbours` neighbours.
   [[nodiscard]] std::vector<Kernel> unpack(const Payload& payload, std::int64_t neighbours) const {
     return compressor_.decompress(payload, neighbours);
   }
@@ -55,7 +56,7 @@ class Averaging {
   [[nodiscard]] std::int64_t averaged() const {
     return experiment_.plan.model_copies() * experiment_.plan.context_parallel * layout_.workers().workers;
   }
-  /// Whether an all-reduce adds them up; otherwise everyone gathers everyone's.
+  /// Returns true if an all-reduce adds the payloads up; otherwise each worker gathers those of all others.
   [[nodiscard]] bool sums() const { return compressor_.adds_up() || method_.by_servers; }
   [[nodiscard]] std::uint32_t work(std::vector<Kernel> kernels);
 

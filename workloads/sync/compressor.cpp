@@ -25,13 +25,13 @@ std::int64_t level_bits(std::int64_t levels) {
   return static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(levels)));
 }
 
-/// Of a place among those that the largest are looked for in.
+/// Returns the bits of an index into the values among which the largest are chosen.
 std::int64_t index_bits(const Compression& c) {
   if (c.chunk == 0) return 8 * kIndex;
   return static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(c.chunk - 1)));
 }
 
-/// Of the values kept and their places; a scale per chunk where values are steps of it.
+/// Returns the bytes of the values kept and their indices. Quantised values have a scale per chunk.
 Bytes largest_bytes(const Compression& c, const Payload& payload) {
   const Bytes values = divide_up(kept(c, payload) * (c.bits + index_bits(c)), 8);
   const bool scaled = c.bits != 32 && c.bits != 16;
@@ -125,7 +125,7 @@ std::vector<Kernel> Compressor::compress(const Payload& payload) const {
   const Bytes pass = payload.values * payload.width;  // one reading of all values
   std::vector<Kernel> kernels;
   if (compression_.feeds_back())
-    kernels.push_back(memory(2 * pass + 4 * payload.values));  // add what was lost last time
+    kernels.push_back(memory(2 * pass + 4 * payload.values));  // adds the last residual
   switch (compression_.method) {
     case Method::none:
       break;
@@ -146,7 +146,7 @@ std::vector<Kernel> Compressor::compress(const Payload& payload) const {
       for (int i = 0; i < selection_passes(compression_); ++i) kernels.push_back(memory(pass));
       kernels.push_back(memory(pass + sent));
       if (compression_.method == Method::dct_top_k && compression_.feeds_back())
-        add_transforms(compression_, payload, kernels);  // back, to know what is lost
+        add_transforms(compression_, payload, kernels);  // back, to find the new residual
       break;
     case Method::low_rank: {
       const std::int64_t side = matrix_side(payload);
@@ -158,7 +158,7 @@ std::vector<Kernel> Compressor::compress(const Payload& payload) const {
     }
   }
   if (compression_.feeds_back())
-    kernels.push_back(memory(pass + 4 * payload.values + sent));  // keep what is lost now
+    kernels.push_back(memory(pass + 4 * payload.values + sent));  // keeps the new residual
   return kernels;
 }
 

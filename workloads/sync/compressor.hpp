@@ -1,5 +1,5 @@
-// Lossy forms of gradients and models: exact bytes on the wire, and the kernels that make and undo them.
-// Sources of the formats are in docs/models.md, "Compression".
+// Implements lossy compression of gradients and models: exact bytes on the wire, and the kernels that make
+// and undo them. Sources of the formats are in docs/models.md, "Compression".
 #pragma once
 
 #include <cstdint>
@@ -28,16 +28,17 @@ class Compressor {
   explicit Compressor(const Compression& compression) : compression_(compression) {}
 
   [[nodiscard]] bool active() const { return compression_.method != Compression::Method::none; }
-  /// Whether the payload is compressed: not by low-rank where both factors take as much as the values.
+  /// Returns true if the payload is compressed. Low-rank compression is skipped if both factors take as much
+  /// as the values.
   [[nodiscard]] bool compresses(const Payload& payload) const;
-  /// Whether compressed values can be added up on their way, so that an all-reduce takes them; otherwise
-  /// everyone gathers everyone's.
+  /// Returns true if compressed values can be added on their way, so that an all-reduce takes them; otherwise
+  /// each worker gathers those of all others.
   [[nodiscard]] bool adds_up() const;
   /// Bytes of each message that one payload takes: two for low-rank (both factors), else one.
   [[nodiscard]] std::vector<Bytes> wire_bytes(const Payload& payload) const;
   /// Kernels to compress, error feedback included.
   [[nodiscard]] std::vector<Kernel> compress(const Payload& payload) const;
-  /// Kernels to add up what `received` messages hold.
+  /// Returns the kernels that add up the values of `received` messages.
   [[nodiscard]] std::vector<Kernel> decompress(const Payload& payload, std::int64_t received) const;
   /// State kept from step to step, per value.
   [[nodiscard]] Bytes state_bytes_per_value() const;

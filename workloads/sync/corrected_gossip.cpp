@@ -20,12 +20,14 @@ Bytes merge_both(const DataParallelSync& sync, Departure::To to, std::int64_t re
   return 2 * plain_merge_bytes(sync, to, received, width);
 }
 
-/// What the average moved models by is kept: the model before it is read, the difference is written.
+/// Returns the bytes to merge models and to keep how far the average moved them: the model before it is read,
+/// the difference is written.
 Bytes merge_and_correct(const DataParallelSync& sync, Departure::To to, std::int64_t received, Bytes width) {
   return plain_merge_bytes(sync, to, received, width) + 2 * kVector;
 }
 
-/// The momentum takes what the step changed: it and the model before the step are read and written.
+/// Returns the bytes to merge models and to follow with momentum: momentum takes the step's change, so it and
+/// the model before the step are read and written.
 Bytes merge_and_follow(const DataParallelSync& sync, Departure::To to, std::int64_t received, Bytes width) {
   return plain_merge_bytes(sync, to, received, width) + 4 * kVector;
 }

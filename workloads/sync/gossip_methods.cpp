@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, 11> kAgaKeys{"topology",    "weights",   
                                                     "peers",       "placement", "overlap",     "level",
                                                     "compression", "period",    "final_period"};
 
-/// What a push-sum message carries besides the model: its weight.
+/// Bytes of the weight that a push-sum message carries beside the model.
 constexpr Bytes kPushSumWeight = 8;
 
 std::vector<Departure> with_neighbours(const DataParallelSync& /*sync*/, std::int64_t step) {
@@ -50,7 +50,7 @@ std::int64_t sum_of(const std::vector<std::int64_t>& periods) {
   return std::accumulate(periods.begin(), periods.end(), std::int64_t{0});
 }
 
-/// Whether `step` ends one of the periods, taken in turn.
+/// Returns true if `step` ends one of the periods, which follow each other in turn.
 bool ends_growing_period(const std::vector<std::int64_t>& periods, std::int64_t step) {
   std::int64_t left = step % sum_of(periods);
   for (const std::int64_t period : periods) {

@@ -13,7 +13,7 @@ constexpr std::array<std::string_view, 3> kServerKeys{"level", "compression", "s
 
 }  // namespace
 
-/// DeMo (Peng et al. 2024): what is not sent of a momentum stays in it, as a compressor's error feedback.
+/// DeMo (Peng et al. 2024) keeps the unsent part of a momentum in it, like a compressor's error feedback.
 constinit const SyncMethodRow kDecoupledMomentum{.method = SyncMethod::demo,
                                                  .travels = Travels::gradients,
                                                  .keys = kDecoupledKeys,

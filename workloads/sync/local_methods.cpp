@@ -1,6 +1,6 @@
-// Methods whose workers train alone for a period: local SGD (McMahan et al. 2017) averages their models; in
-// DiLoCo (Douillard et al. 2023) an outer optimizer takes the mean of what they changed, in fragments and
-// with a delay where it streams (Douillard et al. 2025).
+// Implements methods whose workers train alone for a period: local SGD (McMahan et al. 2017) averages their
+// models; in DiLoCo (Douillard et al. 2023) an outer optimizer takes their mean change, in fragments and with
+// a delay where it streams (Douillard et al. 2025).
 #include <array>
 #include <optional>
 #include <string>
@@ -17,8 +17,8 @@ constexpr std::array<std::string_view, 8> kDiLoCoKeys{
 
 /// Per value in fp32: the model and that of the last period are read, the change is written.
 constexpr Bytes kChangeBytes = 12;
-/// Of the outer optimizer (Nesterov momentum): the mean change, momentum and the model of the last period are
-/// read, momentum and both models written.
+/// Bytes per value of the outer optimizer (Nesterov momentum): it reads the mean change, momentum and the
+/// model of the last period, and writes momentum and both models.
 constexpr Bytes kOuterBytes = 24;
 /// To mix the outer model with the worker's own, that is read too.
 constexpr Bytes kMixingBytes = 4;

@@ -28,7 +28,7 @@ Payload ModelParts::of(const Departure& departure) const {
   return {divide_up(all.values, shards_), divide_up(all.tensors, shards_), all.width};
 }
 
-/// Of all shards.
+/// Returns the payload of all shards together.
 Payload ModelParts::whole(const Departure& departure) const {
   if (departure.fragments == 1 || !fragments_by_layer(sync_))
     return {divide_up(all_.values, departure.fragments), divide_up(all_.tensors, departure.fragments),

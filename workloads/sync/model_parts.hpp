@@ -1,4 +1,5 @@
-// The parts of a pipeline stage's model that travel: all of it, an equal share, or the layers of a fragment.
+// Finds the parts of a pipeline stage's model that travel: all of it, an equal share, or the layers of a
+// fragment.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +13,14 @@ namespace orrery {
 
 class ModelParts {
  public:
-  /// Keeps references. A value of the model has `width` bytes; a rank holds one of so many `shards`.
+  /// Keeps references. A value of the model has `width` bytes; a rank holds one of `shards` shards.
   ModelParts(const Experiment& experiment, const ModelBlocks& blocks, const Stage& stage, Bytes width,
              std::int64_t shards);
 
-  /// What leaves of the rank's shard of the stage; no values where it has none of the fragment's layers.
+  /// Returns the part of the rank's shard that is sent; it has no values if the stage holds no layer of the
+  /// fragment.
   [[nodiscard]] Payload of(const Departure& departure) const;
-  /// Whether the block is part of what leaves.
+  /// Returns true if the block is part of the payload.
   [[nodiscard]] bool holds(const Departure& departure, const PlacedBlock& block) const;
 
  private:

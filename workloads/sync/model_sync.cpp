@@ -42,7 +42,7 @@ bool ModelSync::ends_bucket(Place place) const {
   return place.block == 0 || leaves(place) != leaves({place.chunk, place.block - 1});
 }
 
-/// Whether it is brought into the block at `place` before this step's forward pass.
+/// Returns true if the message is merged into the block at `place` before this step's forward pass.
 bool ModelSync::waits_for(const InFlight& one, Place place) const {
   return one.due < step_ && one.first == place;
 }
@@ -82,7 +82,7 @@ Op ModelSync::label() const {
   return op;
 }
 
-/// What leaves after this step, bucket by bucket.
+/// Sends the model after this step, bucket by bucket.
 void ModelSync::send_model(OpId ready) {
   for (const Departure& departure : departures_) {
     for (const Payload& bucket : buckets(parts_.of(departure))) send(bucket, departure, {}, ready);
@@ -101,8 +101,9 @@ void ModelSync::send(Payload payload, const Departure& departure, Place first, O
   }
 }
 
-/// What was sent is there and part of the model after the returned operation. What is compressed is unpacked
-/// when it is needed: kernels run in their order, so those after it would wait for the message too.
+/// Returns the operation after which a message is received and merged. Compressed values are unpacked when
+/// they are needed: kernels run in order, so any kernel after an earlier unpacking would wait for the message
+/// too.
 OpId ModelSync::receive(const InFlight& one, std::initializer_list<OpId> after) {
   const Departure& departure = one.departure;
   const bool from_all = departure.to == Departure::To::all;

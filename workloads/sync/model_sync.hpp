@@ -1,6 +1,6 @@
-// Writes when models travel, for the methods that let replicas differ and bring them together now and then.
-// What leaves after which step, to whom, and what it costs to take in is the method's row (sync_method.hpp);
-// here are the points of the program where that happens.
+// Writes the messages of models, for methods that let replicas differ and synchronise them now and then. The
+// method's row (sync_method.hpp) gives the time, receivers and merge cost of messages; this class finds their
+// points in the program.
 #pragma once
 
 #include <cstdint>
@@ -26,25 +26,27 @@ class ModelSync {
     friend bool operator==(const Place&, const Place&) = default;
   };
 
-  /// Whether buckets travel in this step as soon as they are updated.
+  /// Returns true if buckets are sent in this step as soon as they are updated.
   [[nodiscard]] bool by_bucket() const;
-  /// Whether a bucket has to end with the block in a backward pass: the next one, if any, does not leave with
-  /// it.
+  /// Returns true if a bucket has to end with the block in a backward pass, because the next one, if any, is
+  /// not sent with it.
   [[nodiscard]] bool ends_bucket(Place place) const;
-  /// Whether something is brought into the model within this pass.
+  /// Returns true if a received model is merged within this pass.
   [[nodiscard]] bool meets(const Pass& pass) const;
 
-  /// A step begins with the models that `ready` left. Those that travel while it computes leave now.
+  /// Begins a step with the models that `ready` produced. Models that travel while it computes are sent now.
   void begin_step(std::int32_t step, OpId ready);
-  /// Call before a block runs, which then waits for `dep`. Returns what it has to wait for: that, or what
-  /// brings into the block what has come for it.
+  /// Call before a block runs, which then waits for `dep`. Returns the operation it has to wait for: `dep`,
+  /// or the merge of received models into the block.
   OpId before_block(const Pass& pass, std::size_t block, OpId dep);
-  /// What the update has to wait for; `last` is the step's last gradient. kNoOp: nothing.
+  /// Returns the operation that the update has to wait for; kNoOp: nothing. `last` is the step's last
+  /// gradient.
   OpId before_update(OpId last);
   /// The part of the model in a bucket, which begins with the block at `first`, is up to date after
-  /// `updated`. It leaves if it is part of what travels.
+  /// `updated`. It is sent if it is part of a payload.
   void send_bucket(const Payload& bucket, Place first, OpId updated);
-  /// Models that travel after the update, and what arrives now. Returns what the next step waits for.
+  /// Sends models after the update, and receives models that are due. Returns the operation that the next
+  /// step waits for.
   OpId after_update(OpId updated);
 
  private:
@@ -57,9 +59,9 @@ class ModelSync {
     Place first;           ///< where it is brought in before that block's next forward pass, that block
   };
 
-  /// Whether neighbours' models travel while a step computes, from before it to its update.
+  /// Returns true if neighbours' models travel from the start of a step to its update.
   [[nodiscard]] bool while_computing() const;
-  /// Whether what comes is brought in before forward passes.
+  /// Returns true if received models are merged layer by layer before forward passes.
   [[nodiscard]] bool by_layer() const {
     return method_.merges_by_layer && overlap_ == SyncOverlap::adapt_then_combine;
   }

@@ -39,8 +39,8 @@ std::int64_t exchange_cycle(const DataParallelSync& sync, std::int64_t rounds) {
   return sync.period * rounds <= kLongest ? sync.period * rounds : sync.period;
 }
 
-/// Of every partner the change and the model are read, and the worker's own; momentum is read; momentum and
-/// both models are written.
+/// Returns the bytes of an outer update: the change and model of every partner and of the worker are read,
+/// momentum is read, momentum and both models are written.
 Bytes partner_bytes(const DataParallelSync& /*sync*/, Departure::To /*to*/, std::int64_t received,
                     Bytes /*width*/) {
   return (2 * received + 6) * kVector;

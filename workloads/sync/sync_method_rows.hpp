@@ -1,4 +1,4 @@
-// The rows behind `sync_method()`; each lies in the file of its family.
+// Lists the rows behind `sync_method()`; each lies in the file of its family.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ extern const SyncMethodRow kAdPsgd;
 extern const SyncMethodRow kEasgd;
 extern const SyncMethodRow kAsyncDiLoCo;
 
-/// In the order of SyncMethod.
+/// Rows in the order of SyncMethod.
 inline constexpr std::array kSyncMethodRows{&kNoSync,          &kAllReduce,
                                             &kParameterServer, &kGossip,
                                             &kPushSum,         &kLocalSgd,

@@ -93,7 +93,7 @@ void DataParallel::after_blocks(const Pass& pass, OpId done) {
     after_block(pass, b, done);
 }
 
-/// Adds the gradients of a block to the bucket and reduces what is full, or under ZeRO-3 a unit.
+/// Adds the gradients of a block to the bucket and reduces full buckets, or under ZeRO-3 a unit.
 OpId DataParallel::reduce_block(const Pass& pass, std::size_t block, OpId done, OpId begin) {
   if (!plan_.reduces_every_micro_batch() && !is_last(pass)) return kNoOp;
   const Chunk& chunk = stage_.chunks[static_cast<std::size_t>(pass.chunk)];
@@ -135,8 +135,8 @@ OpId DataParallel::reduce_full(Weights of, const Pass& pass, std::int64_t gradie
   return reduced;
 }
 
-/// Reduces so many full buckets, those that need nothing but a message each on one stream as one where
-/// messages in a row are one.
+/// Reduces `buckets` full buckets. Buckets that are a single message each on one stream become one operation
+/// if messages in a row do.
 OpId DataParallel::reduce_buckets(Weights of, const Pass* pass, std::int64_t buckets, OpId done) {
   const bool travels_as_kept = !collectives_.gradient_width().casts();
   const bool alone = travels_as_kept && !plan_.shards_in_groups() &&
@@ -162,7 +162,7 @@ OpId DataParallel::flush_all(const Pass* pass, OpId done) {
   return std::max(common, flush(Weights::experts, pass, done));
 }
 
-/// Reduces the gradients collected so far; what later compute has to wait for.
+/// Reduces the gradients collected so far; returns the operation that later compute has to wait for.
 OpId DataParallel::flush(Weights of, const Pass* pass, OpId done, std::int64_t pieces) {
   const bool moves = collectives_.reduces(of) || (of == Weights::common && models_.by_bucket());
   if (bucket(of) == 0 || !moves) return kNoOp;
@@ -179,8 +179,8 @@ OpId DataParallel::flush(Weights of, const Pass* pass, OpId done, std::int64_t p
   return plan_.overlap_gradient_reduce || models_.by_bucket() ? kNoOp : last_reduce_;
 }
 
-/// Leaves each replica the summed gradients of its shard: summed among those that share a copy, then among
-/// those that hold the same shard of theirs.
+/// Reduces gradients so that each replica has the sum of its shard: first among replicas that share a copy,
+/// then among those that hold the same shard of other copies.
 OpId DataParallel::reduce_shards(Weights of, const Pass* pass, OpId done, std::int64_t pieces) {
   const OpId scattered = collectives_.add(Collective::reduce_scatter, of, bucket(of), Part::bucket,
                                           Phase::synchronize, pass, done, pieces);
@@ -202,7 +202,7 @@ Op DataParallel::label(const Pass* pass) const {
   return op;
 }
 
-/// Averages so many shards over workers as their method does.
+/// Averages shards over workers as their method does.
 OpId DataParallel::average_shards(std::int64_t shard, const Pass* pass, OpId scattered, std::int64_t pieces) {
   const std::int64_t tensors = std::max<std::int64_t>(1, stage_.trained_tensors(blocks_));
   const std::int64_t of_shard = divide_up(tensors * shard, std::max<std::int64_t>(1, stage_.trained()));
@@ -213,8 +213,8 @@ OpId DataParallel::average_shards(std::int64_t shard, const Pass* pass, OpId sca
   return at;
 }
 
-/// Averages the gradients of the bucket, or of so many alike. Where models travel by bucket, its part of the
-/// model is updated and leaves.
+/// Averages the gradients of the bucket, or of `pieces` equal ones. If models travel by bucket, its part of
+/// the model is updated and sent.
 OpId DataParallel::average(const Pass* pass, OpId done, std::int64_t pieces) {
   const Op like = label(pass);
   const std::int64_t tensors = std::max<std::int64_t>(1, stage_.trained_tensors(blocks_));
@@ -241,7 +241,7 @@ OpId DataParallel::update(std::uint32_t work, const Pass* pass, std::initializer
   return writer_.add(op, deps);
 }
 
-/// Splits what has not been reduced yet into buckets and flushes.
+/// Splits the remaining gradients into buckets and flushes.
 OpId DataParallel::reduce_rest(OpId last) {
   if (enabled() || models_.by_bucket())
     for (const Weights of : kAllWeights) reduce_rest_of(of, last);
@@ -289,7 +289,7 @@ OpId DataParallel::gather_momentum(OpId last) {
   return gathered;
 }
 
-/// What the GPU updates, and beside it the host.
+/// Writes the updates on the GPU, and beside them those on the host.
 OpId DataParallel::update_all(OpId last) {
   const bool all = offload_.parameters() > 0 && plan_.offload_fraction == 1;
   const OpId own = all ? kNoOp

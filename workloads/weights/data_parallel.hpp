@@ -1,6 +1,6 @@
-// The data-parallel dimension of one program: gradient reduction in buckets, ZeRO's parameter
-// gathers (Rajbhandari et al. 2020), the tied-embedding sum and the optimizer step. Where replicas may
-// differ, gradients are reduced within workers only and ModelSync brings the models together.
+// Writes the data-parallel dimension of one program: gradient reduction in buckets, ZeRO's parameter gathers
+// (Rajbhandari et al. 2020), the tied-embedding sum and the optimizer step. Where replicas may differ,
+// gradients are reduced within workers only and ModelSync brings the models together.
 //
 //   ZeRO   gradients                        parameters
 //   0      all-reduce                       whole everywhere
@@ -13,7 +13,7 @@
 // Experts have copies of their own, on ranks that differ from those of the other weights: the same is done
 // for them in buckets of their own.
 //
-// Where groups of replicas hold a copy each of what is sharded, these happen within a group, and gradients
+// If each group of replicas holds a sharded copy, these happen within a group, and gradients
 // are summed over the copies by an all-reduce of each shard.
 #pragma once
 
@@ -36,18 +36,18 @@ class DataParallel {
   DataParallel(const Experiment& experiment, const CommunicatorLayout& layout, const ModelBlocks& blocks,
                const Stage& stage, Workload& workload, ProgramWriter& writer);
 
-  /// A step begins. Returns what its first operation has to wait for.
+  /// Begins a step. Returns the operation that its first one has to wait for.
   OpId begin_step(std::int32_t step);
 
-  /// Whether its collectives meet this pass between its ends.
+  /// Returns true if a collective begins or ends within this pass.
   [[nodiscard]] bool meets(const Pass& pass) const;
-  /// Whether they meet this pass, and not those of later micro-batches.
+  /// Returns true if collectives fall into this pass, but not into those of later micro-batches.
   [[nodiscard]] bool meets_first(const Pass& pass) const {
     return gathers_.meets_first(pass) || models_.meets(pass);
   }
 
-  /// Call before a block runs in either direction. Returns the gather, or what else brings parameters, that
-  /// it has to wait for, or kNoOp.
+  /// Call before a block runs in either direction. Returns the operation that brings its parameters, such as
+  /// a gather, which it has to wait for, or kNoOp.
   OpId before_block(const Pass& pass, std::size_t block) {
     return models_.before_block(pass, block, gathers_.before_block(pass, block));
   }
@@ -64,25 +64,25 @@ class DataParallel {
   /// Call when a pass over a whole chunk is written that completes gradients. Returns as after_block.
   OpId after_backward_pass(const Pass& pass, OpId done);
 
-  /// Reduces what is left; `last` is the last operation of the last pass. Returns the operation that
-  /// ends latest, or kNoOp.
+  /// Reduces the remaining gradients; `last` is the last operation of the last pass. Returns the operation
+  /// that ends latest, or kNoOp.
   OpId reduce_rest(OpId last);
 
   /// Runs the optimizer after `last` and the reductions. Returns the operation that ends the step.
   OpId optimize(OpId last);
 
  private:
-  /// Whether gradients of any weights are summed over ranks.
+  /// Returns true if gradients of any weights are summed over ranks.
   [[nodiscard]] bool enabled() const { return collectives_.reduces_any(); }
   OpId average(const Pass* pass, OpId done, std::int64_t pieces);
   OpId average_shards(std::int64_t shard, const Pass* pass, OpId scattered, std::int64_t pieces);
-  /// Of what belongs to the pass, or to none.
+  /// Returns an operation labelled with the pass, or with none.
   [[nodiscard]] Op label(const Pass* pass) const;
   OpId reduce_shards(Weights of, const Pass* pass, OpId done, std::int64_t pieces);
   OpId gather_momentum(OpId last);
   OpId update_all(OpId last);
   OpId update(std::uint32_t work, const Pass* pass, std::initializer_list<OpId> deps);
-  /// Whether it is the last of its chunk that completes gradients in this step.
+  /// Returns true if the pass is the last of its chunk that completes gradients in this step.
   [[nodiscard]] bool is_last(const Pass& pass) const {
     return backward_passes_[static_cast<std::size_t>(pass.chunk)] + 1 == plan_.micro_batches_per_copy();
   }
@@ -116,7 +116,7 @@ class DataParallel {
 
   std::int32_t step_ = 0;
   OpId ready_ = kNoOp;                                     ///< parameters of this step are up to date
-  OpId last_reduce_ = kNoOp;                               ///< latest of those that sum gradients
+  OpId last_reduce_ = kNoOp;                               ///< latest reduction of gradients
   std::array<std::int64_t, kAllWeights.size()> bucket_{};  ///< parameters whose gradients wait to be reduced
   ModelSync::Place bucket_begins_;             ///< the block that was the last to go into a bucket
   std::vector<std::int64_t> backward_passes_;  ///< per chunk, of this step

@@ -1,5 +1,5 @@
-// Optimizer states in the memory of the host (Ren et al. 2021, "ZeRO-Offload"): gradients go there over its
-// link, the host updates, parameters come back; bucket by bucket, so that the three overlap. Used by
+// Writes the offload of optimizer states to host memory (Ren et al. 2021, "ZeRO-Offload"): gradients go there
+// over its link, the host updates, parameters come back; bucket by bucket, so that the three overlap. Used by
 // DataParallel.
 #pragma once
 
@@ -21,7 +21,7 @@ class OptimizerOffload {
   OpId update(std::int32_t step, std::initializer_list<OpId> ready, OpId beside);
 
  private:
-  /// What is done with a bucket.
+  /// Holds the indices of the kernels and copies for one bucket.
   struct Work {
     std::uint32_t out = 0;
     std::uint32_t update = 0;

@@ -16,7 +16,7 @@ std::int64_t moments(Optimizer optimizer) {
     case Optimizer::adam:
     case Optimizer::adam_8bit:
       return 2;
-    case Optimizer::muon:  // of matrices; muon.hpp has what the others keep besides
+    case Optimizer::muon:  // matrices; muon.hpp counts the states of other parameters
     case Optimizer::lion:
     case Optimizer::sgd_momentum:
       return 1;

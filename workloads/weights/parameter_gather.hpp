@@ -1,5 +1,6 @@
-// When sharded parameters are gathered. ZeRO-1 and 2 gather them once a step, after the update or ahead
-// beside the first forward passes; ZeRO-3 gathers each unit before a pass runs through it (Zhao et al. 2023).
+// Schedules the gathers of sharded parameters. ZeRO-1 and 2 gather them once a step, after the update or
+// ahead beside the first forward passes; ZeRO-3 gathers each unit before a pass runs through it (Zhao et al.
+// 2023).
 #pragma once
 
 #include <vector>
@@ -15,9 +16,9 @@ class ParameterGather {
   /// A step begins, in which parameters are up to date after `ready`.
   void begin_step(OpId ready);
 
-  /// Whether it gathers within this pass.
+  /// Returns true if parameters are gathered within this pass.
   [[nodiscard]] bool meets(const Pass& pass) const;
-  /// Whether it gathers within this pass, and not within those of later micro-batches.
+  /// Returns true if parameters are gathered within this pass, but not within those of later micro-batches.
   [[nodiscard]] bool meets_first(const Pass& pass) const {
     return pass.kind == Pass::Kind::forward && !ahead_.empty() &&
            pass.micro_batch % plan_.micro_batches_per_copy() == 0;
@@ -32,7 +33,7 @@ class ParameterGather {
   [[nodiscard]] const FsdpUnit& unit_of(const Pass& pass, std::size_t block) const {
     return units_[static_cast<std::size_t>(pass.chunk)][block];
   }
-  /// Whether the pass ends its way through a unit with the block.
+  /// Returns true if the pass leaves a unit with the block.
   [[nodiscard]] bool ends_unit(const Pass& pass, std::size_t block) const {
     return unit_of(pass, block).ends_with(block, pass.kind == Pass::Kind::forward);
   }
@@ -41,7 +42,7 @@ class ParameterGather {
   OpId after_update(OpId updated);
 
  private:
-  /// Whether the unit of the block is gathered and kept.
+  /// Returns the flag that is set while the unit of the block is gathered and kept.
   [[nodiscard]] char& whole(const Pass& pass, std::size_t block) {
     return whole_[static_cast<std::size_t>(pass.chunk)][unit_of(pass, block).first];
   }

@@ -1,5 +1,5 @@
-// The collectives that move weights and their gradients between the ranks that copy them: slots, widths and
-// messages. Used by ParameterGather and DataParallel; it does not know when they are due.
+// Writes the collectives that move weights and their gradients between the ranks that copy them: slots,
+// widths and messages. Used by ParameterGather and DataParallel; it does not know when they are due.
 //
 // Gathers, sums within the shards and sums over their copies have a stream each (torch.distributed.fsdp:
 // those of all-gathers, reduce-scatters and all-reduces), so that none stands behind another that it does not
@@ -26,7 +26,7 @@ inline constexpr std::array kAllWeights{Weights::common, Weights::experts};
 /// A member of a block, of the weights asked for.
 [[nodiscard]] std::int64_t of_block(const PlacedBlock& block, Weights of, std::int64_t PlacedBlock::*all);
 
-/// Whether the optimizer takes the mean gradient of all replicas.
+/// Returns true if the optimizer takes the mean gradient of all replicas.
 [[nodiscard]] bool averages_gradients(const DataParallelSync& sync);
 
 class WeightCollectives {
@@ -40,16 +40,17 @@ class WeightCollectives {
   OpId add(Collective what, Weights of, std::int64_t parameters, Part part, Phase phase, const Pass* pass,
            OpId dep, std::int64_t pieces = 1);
 
-  /// Casts gradients to what they travel in, after `dep`; `dep` where they travel as they are kept. It runs
+  /// Casts gradients to the precision on the wire, after `dep`; returns `dep` if they need no cast. It runs
   /// beside the passes, as the copies into buckets do.
   OpId cast_gradients(std::int64_t parameters, const Pass* pass, OpId dep);
   [[nodiscard]] const WireWidth& gradient_width() const { return gradients_; }
 
-  /// How many messages of `pieces` that follow each other right away are one operation.
+  /// Returns how many messages of `pieces`, which directly follow each other, are one operation.
   [[nodiscard]] std::uint32_t together(std::int64_t pieces) const {
     return in_a_row_ ? static_cast<std::uint32_t>(pieces) : 1;
   }
-  /// In how many collectives ZeRO-3 moves a unit: the parameters, or the gradients of what is `trained`.
+  /// Returns the number of collectives in which ZeRO-3 moves a unit: the parameters, or the gradients of its
+  /// `trained` ones.
   [[nodiscard]] std::int64_t pieces_of(Weights of, const Chunk& chunk, const FsdpUnit& unit,
                                        bool trained) const;
   /// Parameters of them that the stage trains.
@@ -57,7 +58,7 @@ class WeightCollectives {
     return of == Weights::experts ? stage_.experts() : stage_.trained() - stage_.experts();
   }
 
-  /// Whether their gradients are summed over ranks.
+  /// Returns true if gradients of these weights are summed over ranks.
   [[nodiscard]] bool reduces(Weights of) const { return reduces_[static_cast<std::size_t>(of)]; }
   [[nodiscard]] bool reduces_any() const { return reduces_[0] || reduces_[1]; }
 

@@ -1,5 +1,5 @@
-// What ranks that copy weights send each other in a step, in sums: for bounds of its time. When and in which
-// pieces DataParallel says.
+// Sums the bytes that ranks with copies of weights send each other in a step, for bounds of its time.
+// DataParallel decides when and in how many messages they are sent.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ struct WeightMovement {
   bool exposed = false;  ///< nothing of the stage computes meanwhile
 };
 
-/// Those of one step, gathers on Stream::gather and sums on Stream::data. Empty where replicas are kept in
-/// step otherwise than by plain sums of their gradients.
+/// Returns the movements of one step: gathers on Stream::gather and sums on Stream::data. Empty if replicas
+/// are synchronised by anything but plain sums of their gradients.
 [[nodiscard]] std::vector<WeightMovement> weight_movements(const Experiment& experiment,
                                                            const CommunicatorLayout& layout,
                                                            const Stage& stage);

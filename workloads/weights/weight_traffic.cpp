@@ -8,7 +8,7 @@
 namespace orrery {
 namespace {
 
-/// How often ZeRO-3 gathers each chunk.
+/// Returns how often ZeRO-3 gathers each chunk.
 std::vector<std::int64_t> gathers_by_chunk(const Plan& plan, const Stage& stage) {
   std::vector<std::int64_t> gathers(stage.chunks.size(), 0);
   std::vector<bool> whole(stage.chunks.size(), false);

@@ -1,5 +1,5 @@
-// How often a step gathers the weights of a stage and reduces their gradients, and how much: what
-// ParameterGather and DataParallel write, without programs.
+// Counts how often, and with how many bytes, a step gathers the weights of a stage and reduces their
+// gradients: the traffic that ParameterGather and DataParallel write, without programs.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ struct WeightTraffic {
   [[nodiscard]] Bytes bytes() const { return gathered + reduced; }
 };
 
-/// Of one GPU in one step; nothing where nobody has a copy. Where chunks are gathered in turn, all of them
-/// once are one. Replicas are kept alike by all-reduce.
+/// Returns the traffic of one GPU in one step; empty if no rank has a copy. Chunks gathered in turn count as
+/// one gather. An all-reduce keeps replicas alike.
 [[nodiscard]] WeightTraffic weight_traffic(const Experiment& experiment, const Stage& stage);
 
 }  // namespace orrery

@@ -243,7 +243,7 @@ orrery.chart = (() => {
 
     const right = gutter ? 1 : 22;  // pixels beside the plot
     const gutterOf = () => Math.min(gutter, host.clientWidth * 0.3);
-    // Of the axis at the left.
+    // Returns the width of the axis at the left.
     const widthOf = (of) => {
       const label = of.label ? 20 : 0;
       if (of.names) return Math.min(8 + 7 * Math.max(...of.names.map((name) => name.length)), host.clientWidth * 0.45);

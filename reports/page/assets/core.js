@@ -1,4 +1,4 @@
-// What all scripts of a page share, as the global `orrery`: the data that the page carries, light and dark, colours.
+// Declares the global `orrery`, which all scripts of a page share: the data of the page, light and dark, colours.
 //   orrery.data             the JSON of the page
 //   orrery.column(name)     a typed array of the page, or undefined; read once, when first asked for
 //   orrery.activities       [{name, colour, dark}], in the order of the numbers that stand for them

@@ -63,7 +63,7 @@ Object.assign(orrery, (() => {
         ? `repeating-linear-gradient(135deg, ${orrery.style("muted")} 0 1px, transparent 1px 4px)` : orrery.colour(activity);
     });
 
-  // Of a list that would push the rest of the page far down.
+  // A long list would push the rest of the page far down.
   const isLong = (sentences) => sentences.length > 24 || sentences.reduce((sum, sentence) => sum + sentence.length, 0) > 8000;
   const notice = (kind, title, sentences) =>
     (sentences.length === 0 ? null : el("div", { class: `notice ${kind}` }, el("h3", {}, title),

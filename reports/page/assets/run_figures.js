@@ -101,7 +101,7 @@ orrery.runFigures = (() => {
     const list = [...labels];
     return list.length > 3 ? `${list.slice(0, 3).join(", ")}, \u2026` : list.join(", ");
   };
-  // What the step owes to each bandwidth, latency, peak and time of the host, as `--what-if` says.
+  // Lists how the step time depends on each bandwidth, latency, peak and host time, as `--what-if` does.
   const valued = (value, unit) => `${Number(value.toPrecision(4))}${unit ? ` ${unit}` : ""}`;
   const whatIf = () => {
     const rows = result.what_if ?? [];

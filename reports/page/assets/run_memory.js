@@ -1,4 +1,4 @@
-// What a run does over time: where the time of all GPUs goes from moment to moment, and what each stage holds.
+// Shows a run over time: how all GPUs spend each moment, and the memory of each stage.
 //   orrery.course(range)   the figure of GPU time; orrery.memory(range) the section of memory
 "use strict";
 

@@ -1,4 +1,4 @@
-// What the columns of a run's page say, by span: a span is an operation of a class of ranks that are simulated as one.
+// Reads the columns of a run's page by span: a span is an operation of a class of ranks that are simulated as one.
 //   orrery.run            the facts of the run, null where it has no timeline
 //   orrery.gutter         pixels of names at the left of all that shares the range of time
 //   orrery.model.classOf(span), .opOf(span), .rankName(rank), .describe(span, rank), .label(span)

@@ -29,7 +29,7 @@ orrery.network = () => {
   const inForce = (key) => orrery.runFigures.resolved(key)?.value;
   const nodes = Math.ceil(run.ranks / run.gpus_per_node);
   const kind = inForce("cluster.fabric.kind") ?? "";
-  // What stands between the nodes: [name, words]; no switch in the lower ones.
+  // Names the devices between the nodes: [name, words]; the lower ones have no switch.
   const fabrics = {
     switch: ["switch", "joins all nodes"], "fat-tree": ["fat tree", "leaf switches under spines"],
     "rail-optimized": ["rails", "NIC i of every node on rail i, spines above"], dragonfly: ["dragonfly", "groups of routers"],

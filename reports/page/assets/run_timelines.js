@@ -36,7 +36,7 @@ orrery.timelines = (range) => {
     hatched: () => true,
   });
 
-  // What ends a wait: the operation of the compute stream that begins then.
+  // Finds the operation of the compute stream that begins as a wait ends.
   const streamSpans = new Map();
   const spansOf = (c) => {
     if (!streamSpans.has(c)) {

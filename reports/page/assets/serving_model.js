@@ -1,4 +1,4 @@
-// What the scripts of a page of served requests share.
+// Holds the parts that the scripts of a serving page share.
 //   orrery.serving        the facts of the run, null where nothing was served
 //   orrery.gutter         pixels of names at the left of all that shares the range of time
 //   orrery.servingModel   {activity(name), at(ps), iteration, request, phases, laneOf, lanes, states}

@@ -1,4 +1,4 @@
-// What happened over time while requests were served; all of it shares a range of time.
+// Shows a serving run over time; all sections share a range of time.
 //   orrery.servingTimelines(range)   sections: iterations of replicas, requests, cache and queue
 "use strict";
 

@@ -1,4 +1,4 @@
-// What the pages of studies share.
+// Holds the parts that the pages of studies share.
 //   orrery.figureFormat(name)   how a figure of the result is shown, by the unit at the end of its name: (value) => text
 //   orrery.tickFormat(name)     the same on an axis
 //   orrery.choice(label, options, chosen, onChange)   a labelled select; options [[value, text]]
@@ -32,7 +32,7 @@ Object.assign(orrery, (() => {
     return el("label", { class: "choice" }, box, ` ${label}`);
   };
 
-  // Of ticks: without zeros that say nothing.
+  // Formats ticks without insignificant zeros.
   const tickFormat = (name) => {
     const shown = figureFormat(name);
     return (v) => shown(v).replace(/(\.\d*?)0+(?=\D|$)/, "$1").replace(/\.(?=\D|$)/, "");

@@ -194,7 +194,7 @@ orrery.Timeline = class {
 
   timeAt(x) { return this.range.from + (x - this.gutter) / this.width * (this.range.to - this.range.from); }
 
-  // What is under a point of the box: {lane, number, layer, index, mix}, as orrery.spans.hit() says.
+  // Returns the item under a point of the box: {lane, number, layer, index, mix}, as orrery.spans.hit() says.
   under(x, y) {
     if (x < this.gutter || y < orrery.Timeline.axisHeight) return null;
     const top = y + this.box.scrollTop;
@@ -204,7 +204,7 @@ orrery.Timeline = class {
     return found && { lane: this.lanes[l], number: l, ...found };
   }
 
-  // Of spans that are too narrow to be drawn by themselves.
+  // Describes spans that are too narrow to be drawn by themselves.
   describeMix({ spans, from, to, parts }) {
     const { format } = orrery;
     return [`${format.count(spans)} ${this.things} within ${format.picoseconds(to - from)}`,

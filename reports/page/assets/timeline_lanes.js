@@ -83,7 +83,7 @@ orrery.lanes = (() => {
   // Work at the bottom, waits above it.
   const stackOrder = Array.from({ length: kKinds }, (_, k) => (k < kKinds / 2 ? 2 * k : 2 * k - kKinds + 1));
 
-  // Whether there are no others around it, but for the next cell where the same span may go on.
+  // Returns true if no other cells are filled around it, but for the next one, where the same span may go on.
   const isLonely = (filled, f) => {
     const far = kLonely / kCell;
     let [first, last] = [f, f];
@@ -119,7 +119,7 @@ orrery.lanes = (() => {
       if (total > 0) filled.push({ c, x, right: x + width, bottom: top + height, width, total });
     }
     filled.forEach((cell, f) => {
-      // What is there at all is a pixel high.
+      // Every span is at least a pixel high.
       const least = isLonely(filled, f) ? cell.width : cell.width * ratio / height;
       cell.scale = scale * height / cell.width * Math.max(1, least / cell.total);
     });
@@ -169,7 +169,7 @@ orrery.lanes = (() => {
     }
   }
 
-  // What is seen of a wide span only: its border, its text.
+  // Draws the parts of wide spans only: border and text.
   const drawDetails = (ctx, layer, i, place, hatched) => {
     const { x, width, top, height } = place;
     const ratio = devicePixelRatio;

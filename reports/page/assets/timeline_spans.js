@@ -193,7 +193,7 @@ orrery.spans = (() => {
     return null;
   };
 
-  // What the cell at a time shows: {from, to, spans, parts: [{activity, hatched, share}]}, the largest first.
+  // Returns the contents of the cell at a time: {from, to, spans, parts: [{activity, hatched, share}]}, the largest first.
   const mixAt = (lane, time, view) => {
     const pixel = pixelOf(view);
     const length = kCell * pixel;
@@ -209,7 +209,7 @@ orrery.spans = (() => {
     return { from: cell.first[0], to: cell.last[0], spans: cell.spans[0], parts };
   };
 
-  // What is drawn at a time: {layer, index} of a span, or of one of those that are drawn together, with what they are:
+  // Returns the drawing at a time: {layer, index} of a span, or of one of several that are drawn together, with its mix:
   // {layer, index, mix}. Where nothing is, the nearest within 1.5 pixels, or null.
   const hit = (lane, time, view) => {
     const pixel = pixelOf(view);
@@ -249,7 +249,7 @@ orrery.spans = (() => {
     return found;
   };
 
-  // Whether a span is drawn, alone or with others: no later layer hides it.
+  // Returns true if a span is drawn, alone or with others: no later layer hides it.
   const isSeen = (lane, at, pixel) => {
     const layer = lane.layers[at.layer];
     const i = item(layer, at.place);

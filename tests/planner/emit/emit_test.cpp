@@ -1,4 +1,4 @@
-// What frameworks are told of a plan: every key is written or stands in a comment.
+// Checks the export of plans to frameworks: every key is written or stands in a comment.
 #include "planner/emit/emit.hpp"
 
 #include <doctest/doctest.h>

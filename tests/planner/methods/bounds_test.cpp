@@ -1,4 +1,5 @@
-// What a search leaves out rests on bounds: here they are held against simulations of plans drawn by lot.
+// Searches leave out plans by bounds; these tests compare the bounds with simulations of randomly drawn
+// plans.
 #include <doctest/doctest.h>
 
 #include <algorithm>

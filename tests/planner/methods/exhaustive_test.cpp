@@ -26,7 +26,7 @@ constexpr const char* kPlans = R"({"plan.tensor_parallel": "1..8*2", "plan.pipel
     "plan.micro_batch_size": [1, 4], "plan.pipeline_schedule": ["1f1b", "interleaved-1f1b"],
     "plan.virtual_stages": [1, 3], "plan.recompute": ["none", "full"], "plan.zero_stage": [0, 1, 3]})";
 
-/// More of them, for what need not be enumerated.
+/// This is a larger space, for tests that do not enumerate it.
 constexpr const char* kWidePlans = R"({"plan.tensor_parallel": "1..8*2", "plan.pipeline_parallel": "1..8*2",
     "plan.micro_batch_size": "1..8*2", "plan.pipeline_schedule": ["1f1b", "interleaved-1f1b"],
     "plan.virtual_stages": [1, 2, 3], "plan.recompute": "auto", "plan.zero_stage": "auto"})";

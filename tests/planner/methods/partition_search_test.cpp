@@ -30,7 +30,7 @@ Experiment experiment_at(const Space& space, const std::vector<std::string>& val
   return std::get<Point>(reader.read(values)).experiment;
 }
 
-/// A node of eight GPUs with so much memory.
+/// Returns a node of eight GPUs with `memory_gb` GB each.
 std::string tight(int memory_gb) {
   const std::string memory = std::to_string(memory_gb);
   return R"({"model": "gpt3-1.3b", "cluster": {"base": "dgx-a100-80gb", "nodes": 1,

@@ -89,7 +89,7 @@ std::optional<Int128> least_of_all(const PartitionProblem& problem) {
   return least;
 }
 
-/// Of all layers, on as many stages of each kind as there are.
+/// Checks a partition of all layers, on as many stages of each kind as there are.
 void check_whole(const PartitionProblem& problem, const Partition& partition) {
   REQUIRE(partition.size() == problem.stages);
   std::vector<std::size_t> kinds(problem.kinds.size(), 0);

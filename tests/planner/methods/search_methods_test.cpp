@@ -1,5 +1,5 @@
-// Every method that takes any space of lists: finds what enumeration finds, keeps its budget, depends on no
-// thread.
+// Checks that every method for spaces of lists finds the optimum of enumeration, keeps its budget, and does
+// not depend on threads.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -144,7 +144,7 @@ TEST_CASE("a budget of seconds ends a search that would go on") {
 }
 
 TEST_CASE("points that are no experiments or do not fit cost no simulation and are counted once") {
-  // 3 divides no number of GPUs; micro-batches of 32 do not divide what 16 replicas leave; without
+  // 3 divides no number of GPUs; micro-batches of 32 do not divide the batch of each of 16 replicas; without
   // sharding 6.7 billion parameters do not fit on one GPU.
   const char* const description =
       R"({"model": ["gpt3-6.7b", "gpt3-1.3b"], "plan.tensor_parallel": [1, 2, 3, 4],

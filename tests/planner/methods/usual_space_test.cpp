@@ -1,4 +1,5 @@
-// The space that is searched where none is given holds what published runs turned, and its points add up.
+// Checks the default space of a search: it contains the keys that published runs varied, and its points add
+// up.
 #include "planner/methods/usual_space.hpp"
 
 #include <doctest/doctest.h>

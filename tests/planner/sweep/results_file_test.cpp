@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kShortWait{50};
 
-/// What is said of a file that is left as it was; "" for one that is taken.
+/// Returns the error for a file, which is left as it was; "" for a file that is accepted.
 std::string refusal_of(const std::string& path) {
   const std::string before = bytes_of(path);
   std::string said;

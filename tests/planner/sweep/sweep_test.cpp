@@ -92,7 +92,7 @@ TEST_CASE("a sweep that is gone on with simulates only what is missing") {
   const SweepSummary half = sweep(space, options, simulator);
   CHECK(half.valid() > 0);
   CHECK_FALSE(half.complete());
-  // A figure that no simulation gives tells what was not simulated again.
+  // A figure that no simulation gives shows which points were not simulated again.
   Database(folder.file(), Database::Access::write, ResultsFile::kLockWait)
       .run("UPDATE results SET \"step_time_s\" = -1");
   CHECK(sweep(space, swept_into(folder.file()), simulator).complete());
@@ -187,7 +187,7 @@ TEST_CASE("a space without a valid point says what removed how many") {
   CHECK(said.find("1 removed by plan.tensor_parallel != 5") != std::string::npos);
 }
 
-/// What a sweep is refused by; "" where it is not.
+/// Returns the error that refuses a sweep; "" if none does.
 std::string refusal(const Space& space) {
   const ResultsFolder folder;
   Simulator simulator;

@@ -1,4 +1,4 @@
-// The scripts compiled in: what is not the project's own is what its README says it is.
+// Checks the compiled-in scripts: third-party files are those that their README names.
 #include "reports/page/assets.hpp"
 
 #include <doctest/doctest.h>

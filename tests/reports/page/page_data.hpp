@@ -1,4 +1,4 @@
-// What a page carries: its data and its columns of doubles, as its scripts read them.
+// Reads the contents of a page: its data and its columns of doubles, as its scripts read them.
 #pragma once
 
 #include <cstdint>

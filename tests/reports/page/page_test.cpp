@@ -1,5 +1,4 @@
-// The shell of every page: what is not the project's own goes in as data, and the same page is the same
-// bytes.
+// Tests the shell of every page: foreign text goes in as data, and equal pages have equal bytes.
 #include "reports/page/page.hpp"
 
 #include <doctest/doctest.h>
@@ -17,7 +16,7 @@ std::string html(const Page& page) {
   return out;
 }
 
-/// What stands between `begin` and the next `end` after it.
+/// Returns the text between `begin` and the next `end` after it.
 std::string between(const std::string& text, std::string_view begin, std::string_view end) {
   const std::size_t from = text.find(begin);
   REQUIRE(from != std::string::npos);

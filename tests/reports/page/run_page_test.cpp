@@ -113,7 +113,7 @@ TEST_CASE("waits and operations of the timelines are the breakdown to the picose
     const Breakdown& breakdown = run.report.breakdown;
     for (std::size_t d = 0; d < kDimensionCount; ++d) CHECK((times.waits[d] == breakdown.exposed_ps[d]));
     CHECK((times.waits[7] == breakdown.bubble_ps));
-    // Launch gaps lie within operations: what is left of host once the waits for it are taken off.
+    // Launch gaps lie within operations: the rest of host time once the waits for it are taken off.
     CHECK((times.work == breakdown.compute_ps + breakdown.optimizer_ps + breakdown.host_ps - times.waits[6]));
   }
 }
@@ -133,7 +133,7 @@ Experiment four_replicas() {
                             {"cluster.nodes=4", "plan.data_parallel=4", "plan.global_batch_size=32"});
 }
 
-/// How many operations the page of all of a run has.
+/// Returns the number of operations on the page of a complete run.
 std::uint64_t all_operations(const Experiment& experiment, const Run& run) {
   return column_of_page<double>(page_of(experiment, run, 1'000'000'000), "span.start").size();
 }

@@ -1,4 +1,4 @@
-// Pictures of served requests: rows of replicas and stages with their iterations, and what they hold.
+// Tests pictures of serving runs: rows of replicas and stages with their iterations, and their memory.
 #include "reports/picture/serving_picture.hpp"
 
 #include <doctest/doctest.h>

@@ -115,7 +115,7 @@ TEST_CASE("levels leave out what is finer: passes without operations, steps with
   RandomPipeline pipeline({2, 3, 4, 1'000'000, 2'000'000, true}, 1);
   TraceOptions options;
   const TraceContents all = TraceCheck::run(write(pipeline.fixture, plan_of(2, 2), options).text);
-  // Of 4 ranks: a step, 3 passes forward, 3 backward and the optimizer.
+  // The page has 4 ranks, each with a step, 3 passes forward, 3 backward and the optimizer.
   CHECK(all.steps == 4);
   CHECK(all.passes == 4 * 7);
   options.level = TraceLevel::pass;
@@ -125,7 +125,7 @@ TEST_CASE("levels leave out what is finer: passes without operations, steps with
   CHECK(TraceCheck::run(passes.text).highest == all.highest);
   options.level = TraceLevel::step;
   CHECK(TraceCheck::run(write(pipeline.fixture, plan_of(2, 2), options).text).slices == 4);
-  // Ranks are chosen by what the level shows: 4 of 1 + 7 spans are within 32, those with operations are not.
+  // The level decides which ranks fit: 4 of 1 + 7 spans are within 32, those with operations are not.
   options.max_spans = 32;
   options.level = TraceLevel::pass;
   CHECK(write(pipeline.fixture, plan_of(2, 2), options).info.ranks == 4);

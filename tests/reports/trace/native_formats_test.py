@@ -53,7 +53,7 @@ def chrome(trace):
 
 
 def decoded(file):
-    """What protoc reads from a trace, as nested lists of (field, value)."""
+    """Returns the fields that protoc reads from a trace, as nested lists of (field, value)."""
     data = gzip.open(file).read() if str(file).endswith(".gz") else file.read_bytes()
     text = subprocess.run(["protoc", f"--proto_path={SCHEMA.parent}", "--decode=perfetto.protos.Trace", SCHEMA.name],
                           input=data, capture_output=True, check=True).stdout.decode()

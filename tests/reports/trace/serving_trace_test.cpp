@@ -1,4 +1,4 @@
-// Traces of served requests: what every viewer reads, with each moment where it was.
+// Tests traces of serving runs: each moment appears in every viewer's format.
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>

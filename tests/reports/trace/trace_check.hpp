@@ -17,7 +17,7 @@
 
 namespace orrery::test {
 
-/// What a valid trace holds.
+/// Counts the contents of a valid trace.
 struct TraceContents {
   std::uint64_t slices = 0;
   std::uint64_t passes = 0;  ///< of those

@@ -1,4 +1,4 @@
-// Small runs for traces, and what a writer makes of them.
+// Makes small runs for traces, and writes them.
 #pragma once
 
 #include <string>

@@ -22,7 +22,7 @@ constexpr Picoseconds kTenth = 100'000'000;  // of a millisecond
 constexpr Picoseconds kExchange = 41 * kTenth;
 constexpr Bytes kModel = 4'032'000;
 
-/// So many workers on their switch, and their local steps of some tenths of a millisecond each.
+/// Builds workers on their switch, with local steps of some tenths of a millisecond each.
 struct Workers {
   explicit Workers(std::vector<Picoseconds> tenths)
       : experiment(read(fmt::format(

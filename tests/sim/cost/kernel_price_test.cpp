@@ -160,7 +160,7 @@ TEST_CASE("cuDNN's attention where the GPU has it") {
   gpu.flash3_efficiency = 0.5;
   // 119 / (119 + 81) of 5.15e13 FLOP/s; 4 * 500 * 400^2 * 119 FLOPs, 116 columns beside 400.
   CHECK(takes(wide) == 1'603'106'796);
-  // Of wider heads at three quarters of the speed: 159 / (159 + 81).
+  // Wider heads reach three quarters of the speed: 159 / (159 + 81).
   CHECK(takes(fused_attention(500, 400, 159, false)) == 2'564'970'874);
 }
 

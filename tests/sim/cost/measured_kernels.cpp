@@ -42,9 +42,9 @@ std::vector<Cells> cells_of(const std::string& name) {
   return rows;
 }
 
-/// How a table was measured: what a kernel takes beside its work, bytes that a cast of its left operand moves
-/// for each value, and the share of its speed that the GPU kept. Fitted beside the constants of GPUs; SimuMax
-/// measured a node in steady state, for which the catalog's constants stand.
+/// Describes how a table was measured: the time of a kernel beside its work, the bytes that a cast of its
+/// left operand moves for each value, and the share of its speed that the GPU kept. These were fitted beside
+/// the constants of GPUs; SimuMax measured a node in steady state, for which the catalog's constants stand.
 struct Bench {
   double start_us = 0;
   double cast_bytes = 0;
@@ -74,7 +74,7 @@ Precision precision_named(const std::string& name) {
   return static_cast<Precision>(found - std::begin(kPrecisionNames));
 }
 
-/// What a row is of.
+/// Describes the kernel of a row.
 struct KernelRow {
   explicit KernelRow(const Cells& cells)
       : gpu(cells[1]),

@@ -75,7 +75,7 @@ struct RandomGraph {
   }
 };
 
-/// The same tasks with ids in another order: new_id[old] is the new place of a task.
+/// Returns the same tasks with ids in another order: new_id[old] is the new place of a task.
 TaskGraph renumbered(const TaskGraph& graph, const std::vector<std::uint32_t>& new_id) {
   std::vector<std::uint32_t> old_id(new_id.size());
   for (std::uint32_t old = 0; old < new_id.size(); ++old) old_id[new_id[old]] = old;

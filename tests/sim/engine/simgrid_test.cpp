@@ -1,6 +1,6 @@
-// An independent simulator on the same tasks: what SimGrid 3.32 and 4.1 print (model CM02, factors 1, no
-// cross traffic). Their times are floating-point sums in which an activity may end up to 1 ns early
-// (precision/timing), which shows in the training step only. bench/peers/ runs both side by side.
+// Compares with an independent simulator on the same tasks: the output of SimGrid 3.32 and 4.1 (model CM02,
+// factors 1, no cross traffic). Their times are floating-point sums in which an activity may end up to 1 ns
+// early (precision/timing), which shows in the training step only. bench/peers/ runs both side by side.
 #include <doctest/doctest.h>
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Programs that wait for each other say who waits for what; programs whose ends do not match are refused.
+// Checks that deadlocked programs list the cycle of waiting operations, and that programs whose ends do not
+// match are refused.
 #include <doctest/doctest.h>
 
 #include <stdexcept>

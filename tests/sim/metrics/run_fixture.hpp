@@ -47,7 +47,7 @@ inline Report report_of(const RunView& run) {
   return report;
 }
 
-/// A run whose tasks are added one by one with their times; `view` is what the writers take.
+/// Builds a run whose tasks are added one by one with their times; `view` is the input of writers.
 class RunFixture {
  public:
   explicit RunFixture(std::uint32_t ranks, std::uint32_t classes = 0) : topology(ranks, 2) {
@@ -114,7 +114,7 @@ class RunFixture {
         {task, op.kind == Op::Kind::compute ? ExpandedGraph::OpTasks::kAlone : op.slot});
   }
 
-  /// Of what has been added so far; valid until the next one.
+  /// Returns a view of everything added so far; valid until the next call.
   [[nodiscard]] RunView view() const {
     list_task_groups();
     layout = RunLayout(workload, expanded);
@@ -179,7 +179,7 @@ class RunFixture {
   return op;
 }
 
-/// What a random or large pipeline looks like.
+/// Describes the shape of a random or large pipeline.
 struct PipelineShape {
   std::uint32_t stages = 2;
   std::int32_t micro_batches = 4;
@@ -189,9 +189,9 @@ struct PipelineShape {
   bool tensor = true;  ///< an all-reduce after every operation; ranks 2s and 2s + 1 are a pair
 };
 
-/// A GPipe pipeline of tensor-parallel pairs with durations drawn at random: forward passes of all
-/// micro-batches, then backward passes. Each rank is its own class and program. Every start is the
-/// latest finish among the stream's last task and what the task needs.
+/// Builds a GPipe pipeline of tensor-parallel pairs with durations drawn at random: forward passes of all
+/// micro-batches, then backward passes. Each rank is its own class and program. Every start is the latest
+/// finish among the stream's last task and what the task needs.
 class RandomPipeline {
  public:
   RandomPipeline(const PipelineShape& shape, unsigned seed)

@@ -1,5 +1,5 @@
-// Max-min fair rates the plain way: all flows and all links, from scratch, in 128-bit arithmetic,
-// one rate at a time. What FlowNetwork must equal exactly.
+// Computes max-min fair rates in the plain way: all flows and all links, from scratch, in 128-bit arithmetic,
+// one rate at a time. FlowNetwork must equal it exactly.
 #pragma once
 
 #include <algorithm>

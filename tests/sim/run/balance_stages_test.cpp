@@ -118,7 +118,7 @@ TEST_CASE("stages on slower GPUs get fewer layers") {
   CHECK(other[0] > other[3]);
 }
 
-// Of 10 layers and a head as long as two, the first of two stages gets 6, which keep two micro-batches.
+// With 10 layers and a head as long as two, the first of two stages gets 6, which keep two micro-batches.
 TEST_CASE("stages get no more layers than they have room for") {
   Experiment e = pipeline({"plan.pipeline_parallel=2", "plan.tensor_parallel=2", "model.vocab=64000"});
   REQUIRE(chosen(e) == Layers{6, 4});
@@ -130,7 +130,7 @@ TEST_CASE("stages get no more layers than they have room for") {
   e.cluster.gpu.memory_gb = static_cast<double>(most - 1) * 1e-9;
   CHECK(chosen(e) == Layers{5, 5});
   CHECK(account_memory(e).feasible);
-  // Where nothing fits, the fastest division is reported with what it lacks.
+  // If nothing fits, the fastest division is reported with its missing memory.
   e.cluster.gpu.memory_gb = 0.001;
   CHECK(chosen(e) == Layers{6, 4});
   CHECK(!account_memory(e).feasible);

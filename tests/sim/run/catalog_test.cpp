@@ -98,7 +98,7 @@ TEST_CASE("DeepSeek-V3's module for multi-token prediction has 14 B parameters")
   CHECK(std::abs(static_cast<double>(own + 2 * 129'280 * 7168LL) / 14e9 - 1) < 0.05);
 }
 
-// Those of gpt-oss are published without the embedding, 201,088 x 2,880.
+// The published counts of gpt-oss leave out the embedding, 201,088 x 2,880.
 TEST_CASE("a token meets as many parameters as published") {
   const std::map<std::string, double> published{
       {"mixtral-8x7b", 12.9e9},

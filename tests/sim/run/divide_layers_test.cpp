@@ -13,7 +13,7 @@ namespace {
 
 using Layers = std::vector<std::int64_t>;
 
-/// What the search promises, of two divisions.
+/// Orders two divisions as the search promises.
 struct Best {
   std::vector<Picoseconds> times;  ///< in descending order
   Layers layers;
@@ -23,7 +23,7 @@ struct Best {
   }
 };
 
-/// Of all divisions, one by one.
+/// Finds the best division by trying all of them.
 Layers brute_force(std::int64_t layers, std::size_t stages, const StageTime& time) {
   Best best;
   Best one{std::vector<Picoseconds>(stages), Layers(stages)};

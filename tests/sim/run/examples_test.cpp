@@ -1,4 +1,4 @@
-// Every example runs, and shows what its comment says.
+// Checks that every example runs and prints the output that its comment shows.
 #include <doctest/doctest.h>
 
 #include <cmath>

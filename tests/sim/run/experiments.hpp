@@ -65,7 +65,7 @@ class RandomExperiment {
     return text();
   }
 
-  /// The same on a software stack drawn at random, from free to slower than the GPUs.
+  /// Returns an experiment on a software stack drawn at random, from free to slower than the GPUs.
   std::string text_with_software() {
     const std::string plan = parts();
     return "{" + plan + ", \"software\": " + software() + "}";

@@ -131,7 +131,7 @@ TEST_CASE("the busiest rank's tokens are kept and computed with") {
   const Report even = simulate(mixture());
   const Report worst = simulate(mixture({"plan.token_imbalance=worst"}));
   const std::int64_t rows = 512 * 2;
-  // Of four layers; at the peak the last one may have let its inputs go.
+  // The stage has four layers; at the peak the last one may have freed its inputs.
   const Bytes layer = (4 - 1) * rows * (512 + 3 * 1024) * 2;
   const Bytes more =
       worst.stage_memory.front().activations.total() - even.stage_memory.front().activations.total();
@@ -141,8 +141,8 @@ TEST_CASE("the busiest rank's tokens are kept and computed with") {
   CHECK(sent(worst, Dimension::expert) == 4 * sent(even, Dimension::expert));
 }
 
-// Of a layer and micro-batch: tokens to their experts and back, forward and backward. A rank sends 7 of 8
-// parts of its 512 x 2 rows of 512 values of 2 bytes.
+// Per layer and micro-batch tokens travel to their experts and back, forward and backward. A rank sends 7 of
+// 8 parts of its 512 x 2 rows of 512 values of 2 bytes.
 TEST_CASE("tokens travel to their experts and back") {
   const std::int64_t rows = 512 * 2 * 512 * 2;
   CHECK(sent(simulate(mixture()), Dimension::expert) == 4 * 2 * 4 * rows * 7 / 8);

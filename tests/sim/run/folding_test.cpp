@@ -56,7 +56,8 @@ void check_same(const Report& a, const Report& b) {
   }
 }
 
-/// Whether the groups of a rank are those of its like in replica 0, moved; and those over replicas as large.
+/// Returns true if the groups of a rank are those of its counterpart in replica 0, shifted, and groups over
+/// replicas are as large.
 bool alike(const Workload& w, std::uint32_t rank, std::uint32_t moved_by) {
   const auto in_first = [&w](std::uint32_t r) { return r / w.replica_stride % w.replicas == 0; };
   if (w.program_of_rank[rank] != w.program_of_rank[rank + moved_by]) return false;
@@ -76,7 +77,7 @@ bool alike(const Workload& w, std::uint32_t rank, std::uint32_t moved_by) {
   return true;
 }
 
-/// Runs experiments folded and unfolded; counts what was met, so that a test can ask for enough of it.
+/// Runs experiments folded and unfolded; counts the cases, so that a test can require enough of each.
 struct FoldedRuns {
   std::uint64_t smaller = 0;  ///< folded
   std::uint64_t waited = 0;   ///< for the host

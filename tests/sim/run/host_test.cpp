@@ -41,7 +41,7 @@ Report with(const std::string& text, const std::vector<std::string>& overrides =
   return simulate(read(text, overrides));
 }
 
-/// What the host of the first program spends on everything but the optimizer's kernel.
+/// Returns the time that the host of the first program spends on everything but the optimizer's kernel.
 Picoseconds issued(const Workload& w) {
   Picoseconds sum = 0;
   for (const Op& op : w.programs[0].ops) {
@@ -298,6 +298,6 @@ TEST_CASE("deciles of the step time are those of one node or of many") {
   const Report two = with(pipeline(2), deciles);
   CHECK(two.step_time_s_p10() == two.step_time_s() * 1.0625);
   CHECK(two.step_time_s_p90() == two.step_time_s() * 1.5);
-  // Those of one node say nothing about two.
+  // Deciles of one node say nothing about two.
   CHECK(!with(pipeline(2), {deciles[0], deciles[1]}).has_spread());
 }

@@ -35,7 +35,7 @@ struct Compared {
   std::size_t faster = 0;  ///< than under the stack ideal
 };
 
-/// Random experiments on several GPUs, with half of what overlaps left to the software.
+/// Compares random experiments on several GPUs, with half of the overlap settings left to the software.
 Compared compare(std::uint64_t first_seed, std::uint64_t seeds, const std::string& network) {
   Compared compared;
   const std::vector<std::string> all = test::software_stacks();

@@ -51,7 +51,7 @@ IterationBatch prompts(std::int64_t requests, std::int64_t tokens) {
   return batch;
 }
 
-/// Of replicas that are all alike.
+/// Returns the cost of replicas that are all alike.
 std::unique_ptr<IterationCost> cost_of(const PreparedExperiment& prepared, const Inference& inference,
                                        Memo& memo) {
   return std::move(
@@ -201,7 +201,7 @@ TEST_CASE("a decoded token takes the bytes that it reads over the bandwidth") {
 }
 
 TEST_CASE("weights in fewer bits are read in fewer bits") {
-  // Of 12 x 1,024^2 weights a layer: one byte less each with 8 bits; with 4 bits, 133 B in place of 512 for
+  // A layer has 12 x 1,024^2 weights: 8 bits save one byte for each; 4 bits take 133 B in place of 512 for
   // 256 of them.
   const Picoseconds wide = Served().cost->stage_ps(0, decoding(1, 100));
   constexpr Picoseconds kWeights = 4 * 12 * 1024 * 1024;
@@ -261,7 +261,8 @@ TEST_CASE("stages are as equal as their layers, and embedding and head beside th
   const Picoseconds embedding = 4'096;
   const Picoseconds head = 8'192 + 2'052'048 + 10'000;
   CHECK(two.cost->stage_ps(1, batch) - head == two.cost->stage_ps(0, batch) - embedding);
-  // Four stages of one layer are as long together as one stage of all, but for what they hand over.
+  // Four stages of one layer take as long together as one stage of all layers, plus the messages between
+  // them.
   Served four({"plan.pipeline_parallel=4"});
   Picoseconds busy = 0;
   for (std::uint32_t stage = 0; stage < 4; ++stage) busy += four.cost->stage_ps(stage, batch);
@@ -334,7 +335,8 @@ TEST_CASE("the host issues kernels, or a graph of all") {
 }
 
 TEST_CASE("one-shot all-reduces read what the others have") {
-  // Of 8 ranks 7 others' 2,048 B at 10 ps a byte, after 5 us; a ring takes 14 us of latencies.
+  // With 8 ranks, 2,048 B of each of the 7 others arrive at 10 ps a byte, after 5 us; a ring takes 14 us of
+  // latencies.
   Served engine(
       {"plan.tensor_parallel=8", "software.one_shot_reduce_us=5", "plan.collectives.all-gather=ring"});
   Served library(

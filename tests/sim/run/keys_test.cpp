@@ -1,5 +1,5 @@
-// Over all keys of an experiment: with one of them changed, a simulator that knows the unchanged experiment
-// tells what a fresh one tells.
+// Checks over all keys of an experiment that a simulator which knows the experiment gives, with one key
+// changed, the same report as a fresh one.
 #include <doctest/doctest.h>
 
 #include <set>
@@ -101,7 +101,7 @@ const std::vector<std::string> kExperiments{
         "data_parallel_sync": {"method": "gossip", "topology": "grid", "level": "node",
                                "compression": {"method": "quantize"}},
         "stack": "bluefog-2021", "training": {"data": "loaded"}, "accuracy": {"target": 0.01}, "simulation": {"steps": 4}})",
-    // The same uncompressed, in a width of its own.
+    // This experiment sends uncompressed models in a precision of their own.
     R"({"model": "resnet-50", "cluster": {"base": "v100-tcp-25g", "gpus_per_node": 2, "nodes": 4},
         "plan": {"micro_batch_size": 32, "precision": "fp32", "wire_precision": {"models": "bf16"}},
         "data_parallel_sync": {"method": "gossip", "topology": "ring", "overlap": "adapt-then-combine"}})",
@@ -247,7 +247,7 @@ struct Met {
   std::set<std::string> told;
 };
 
-/// Once a key has told, each experiment is met with one of so many values of it.
+/// Once a key has shown an effect, each experiment is run with one in this many of its values.
 constexpr std::size_t kOneValueIn = test::kSanitized ? 24 : 2;
 
 /// With every value of every key in turn, compares the simulator's report with that of a fresh one.

@@ -96,8 +96,8 @@ TEST_CASE("parts add up, and no resource does more than fits") {
       CHECK(link.mean <= link.peak * (1 + 1e-12));
       if (flow) CHECK(link.peak <= 1.0 + 1e-9);
     }
-    // What is sent is what the links of the senders carry away: each message crosses one link or more, and is
-    // rounded to whole bytes on each.
+    // Links carry away all that senders send: each message crosses one link or more, and is rounded to whole
+    // bytes on each.
     const double sent = std::accumulate(r.report.bytes_per_gpu.begin(), r.report.bytes_per_gpu.end(), 0.0);
     double carried = 0;
     for (const LinkTraffic& links : r.traffic.links) carried += static_cast<double>(links.bytes);

@@ -1,4 +1,5 @@
-// What is refused as too large is what is computed, sent and written, not more: by hand.
+// Checks by hand that the sizes refused as too large are those computed, sent and written, and no larger
+// ones.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -120,7 +121,7 @@ TEST_CASE("what ZeRO moves with every micro-batch counts") {
   CHECK(refusal_of(text, {"plan.zero_stage=1"}) == "");
 }
 
-// A period is one micro-batch, so a million of them take what a thousand take and 999,000 periods more.
+// A period is one micro-batch, so a million of them take the time of a thousand and 999,000 periods.
 TEST_CASE("a batch of a million samples on one GPU is told from few of them") {
   const auto time = [](const std::string& samples) {
     return simulate(read(R"({"model": "resnet-50", "cluster": {"gpu": "a100-80gb"}})",

@@ -36,7 +36,8 @@ TEST_CASE("a loss in pieces holds the logits of one of them") {
   const double saved = static_cast<double>(whole.total() - pieces.total());
   CHECK(saved > 0.7 * 10 * logits);
   CHECK(saved < 10 * logits);
-  // The same products: with 16 MB of weights gradients written 8 times more often, a few percent at most.
+  // The products are the same: with 16 MB of weights gradients written 8 times more often, a few percent at
+  // most.
   const double slower = with({"plan.loss_chunks=8"}).step_time_s() / with({}).step_time_s();
   CHECK(slower > 0.97);
   CHECK(slower < 1.05);

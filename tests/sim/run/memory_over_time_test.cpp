@@ -1,4 +1,4 @@
-// Memory over a simulated step: when a stage holds most, and what it holds from moment to moment.
+// Checks memory over a simulated step: the time of a stage's peak, and its memory from moment to moment.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Serving on unlike GPUs: each replica, stage and role runs, and has to fit, on those that it has.
+// Checks serving on unlike GPUs: each replica, stage and role runs, and has to fit, on its own GPUs.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -140,7 +140,7 @@ TEST_CASE("each stage has to fit the card that runs it") {
   };
   const Report mixed = pair(8, 24);
   CHECK(mixed.feasible);
-  // Keys and values of 8 heads of 128 in 2 B: 4,096 B a layer. What the tighter stage leaves.
+  // Keys and values of 8 heads of 128 in 2 B take 4,096 B a layer. The tighter stage leaves this room.
   const std::int64_t first = pair(8, 1000).serving->cache_tokens;
   const std::int64_t second = pair(1000, 24).serving->cache_tokens;
   CHECK(first * 8 * 4096 < 7'200'000'000 - 4'300'000'000);

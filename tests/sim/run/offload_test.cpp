@@ -1,4 +1,5 @@
-// What offloading costs, in closed form: the link to the host, its memory, and what compute hides of them.
+// Checks the cost of offloading in closed form: the link to the host, its memory, and how much of them
+// compute hides.
 #include <doctest/doctest.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// Where communication is hidden behind compute, and what the result says of it.
+// Checks where communication is hidden behind compute, and how the result reports it.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -59,7 +59,7 @@ TEST_CASE("products hide tensor traffic where NVLinks join the ranks of a group,
   CHECK_FALSE(chunks(R"("dgx-h100")", 1));
   // Ranks of a tensor group lie on different nodes.
   CHECK_FALSE(chunks(R"({"base": "dgx-h100", "nodes": 2})", 2, R"(, "rank_order": "dp-tp-cp-ep-pp")"));
-  // Whoever measured it elsewhere says so.
+  // Users who measured the overlap elsewhere set the key.
   CHECK(chunks(kPcie, 8, R"(, "overlap_tensor_chunks": true)"));
   CHECK_THROWS_WITH_AS(
       (void)read(overlapped(R"("dgx-h100")", 8,

@@ -23,7 +23,8 @@ namespace {
 
 using Result = nlohmann::ordered_json;
 
-/// All keys but those that say how it was found out: `assumptions` name what was folded, `stats` count tasks.
+/// Returns all keys but those about the simulation itself: `assumptions` name folded parts, `stats` count
+/// tasks.
 Result figures_of(const Report& report) {
   Result result = Result::parse(text_of(report));
   result.erase("assumptions");
@@ -55,7 +56,7 @@ void join_critical_path(Result& result) {
   result.erase("critical_path_s");
 }
 
-/// Whether micro-batches were left out.
+/// Returns true if micro-batches were left out.
 bool check_alike(Experiment e, Simulator& batch) {
   Result alone = figures_of(run(e).report);
   const Report answer = batch.simulate(e);

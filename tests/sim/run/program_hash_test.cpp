@@ -1,4 +1,4 @@
-// What is kept by the hash of programs depends on nothing that the hash does not tell.
+// Checks that results cached by the hash of programs depend on nothing beyond the hash.
 #include "sim/step/program_hash.hpp"
 
 #include <doctest/doctest.h>

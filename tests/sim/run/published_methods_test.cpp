@@ -1,6 +1,6 @@
-// What decentralised methods with momentum, corrections and outer optimizers take, move and keep: closed
-// forms where nothing is contended for. As in synchronization_test.cpp a worker is a GPU of its own node on a
-// switch, S / B = 4 ms, a message takes L = 100 us, memory moves S in 1 us.
+// Checks the time, traffic and memory of decentralised methods with momentum, corrections and outer
+// optimizers: closed forms without contention. As in synchronization_test.cpp a worker is a GPU of its own
+// node on a switch, S / B = 4 ms, a message takes L = 100 us, memory moves S in 1 us.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -30,7 +30,7 @@ Report method_report(const std::string& sync) {
       .report;
 }
 
-/// Of all steps, beyond what they take without any synchronisation.
+/// Returns the time of all steps beyond that without any synchronisation.
 Picoseconds added_by(const std::string& sync) {
   const Report report = method_report(sync);
   return report.makespan_ps - report.steps * method_report(R"("method": "none")").makespan_ps;

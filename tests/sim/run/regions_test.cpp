@@ -1,6 +1,6 @@
-// Workers at several sites: what an average over a slow line takes, who is a worker, where gossip goes. A
-// model of 1008 x 1000 values, S = 4,032,000 bytes; NICs of 1.008 GB/s without latency; lines of a tenth of
-// that, 20 ms.
+// Checks workers at several sites: the time of an average over a slow line, the choice of workers, the routes
+// of gossip. A model of 1008 x 1000 values, S = 4,032,000 bytes; NICs of 1.008 GB/s without latency; lines of
+// a tenth of that, 20 ms.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-// What must be equal in the reports of one experiment, however it was folded.
+// Compares the parts of reports that must be equal for one experiment, however it was folded.
 #pragma once
 
 #include <doctest/doctest.h>

@@ -70,7 +70,7 @@ const Values kMoreValues{
     {"stack", {"ideal"}},
 };
 
-/// What nothing can be seen of, and why.
+/// Lists the keys without a visible effect, and why.
 const std::map<std::string, std::string> kUnseen{
     {"cluster.gpu.communication_interference", "hardware, which a catalog describes whatever runs on it"},
     {"cluster.gpu.convolution_start_us", "the same"},
@@ -158,7 +158,7 @@ TEST_CASE("keys of training are refused beside inference by a sentence of their 
         "/plan/cuda_graphs: found \"layers\", allowed with inference are none and step");
   CHECK(problem("simulation.folding=off") ==
         "/simulation/folding: found beside inference, allowed in training only");
-  // Of the type of context parallelism nothing is asked, so it refuses no attention.
+  // The type of context parallelism has no effect here, so it refuses no attention.
   CHECK(problem("plan.context_parallel_type=all-gather") ==
         "/plan/context_parallel_type: found beside inference, allowed in training only");
   CHECK_NOTHROW(static_cast<void>(test::read(kExperiments[3], {"model.attention=core"})));

@@ -28,7 +28,7 @@ Experiment serving_experiment(const std::vector<std::string>& overrides) {
       .experiment;
 }
 
-/// Of replicas that are all alike.
+/// Returns the cost of replicas that are all alike.
 std::unique_ptr<IterationCost> cost_of(const PreparedExperiment& prepared, Memo& memo) {
   const Experiment& experiment = prepared.experiment;
   return std::move(

@@ -31,7 +31,7 @@ std::string two_gpu_nodes(int nodes, int zero_stage, const std::string& sync) {
       nodes, zero_stage, sync);
 }
 
-/// Of all steps, beyond those of one node whose GPUs shard the same.
+/// Returns the time of all steps beyond those of one node whose GPUs shard the same.
 Picoseconds beyond_a_node(int zero_stage, const std::string& sync) {
   const Report many = run(read(two_gpu_nodes(4, zero_stage, R"("level": "node", )" + sync))).report;
   const Report one = run(read(two_gpu_nodes(1, zero_stage, R"("method": "all-reduce")"))).report;
@@ -66,7 +66,7 @@ TEST_CASE("compressed shards of workers are those of their halves") {
   };
   CHECK(sent(R"("method": "gossip", "topology": "one-way-ring", "compression": "quantize")") ==
         kShardedValues);
-  // Of 504,000 values 3938 frequencies of 32 + 12 bits, from 3 others.
+  // From each of 3 others come 3938 frequencies of 504,000 values, with 32 + 12 bits each.
   CHECK(sent(R"("method": "demo")") == 3 * 21'659);
 }
 

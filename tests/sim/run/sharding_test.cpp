@@ -1,5 +1,5 @@
-// What it costs when weights and gradients move, in closed form; and what a result says of a plan that moves
-// them more often than it has to.
+// Checks the cost of moving weights and gradients, in closed form, and the report of a plan that moves them
+// more often than necessary.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -27,7 +27,7 @@ Picoseconds step_time(const std::vector<std::string>& overrides) {
 constexpr Picoseconds kThousandthOfSecond = 1'000'000'000;
 constexpr Picoseconds kUpdate = 4'200'000;
 
-/// Without what is said of the range of the step time.
+/// Returns the warnings without that on the range of the step time.
 std::vector<std::string> warnings_of(const std::vector<std::string>& overrides) {
   const Experiment e = read(
       R"({"model": "gpt3-1.3b", "cluster": {"base": "dgx-a100-80gb", "nodes": 1},

@@ -1,5 +1,5 @@
-// Passes that run side by side (plan.overlap_expert_parallel) wait for nobody who waits for them, whatever is
-// computed again, in every schedule that takes them and in pipelines of all sizes.
+// Checks that passes which run side by side (plan.overlap_expert_parallel) do not deadlock, with any
+// recomputation, in every schedule that takes them and in pipelines of all sizes.
 #include <doctest/doctest.h>
 
 #include <string>

@@ -1,4 +1,5 @@
-// What a Simulator keeps from experiment to experiment changes nothing: reports are those of fresh runs.
+// Checks that the results a Simulator caches between experiments change nothing: reports equal those of fresh
+// runs.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -33,7 +34,7 @@ TEST_CASE("a simulator tells of one experiment after another what a fresh run te
       e.simulation.network = seed % 4 < 2 ? Network::alpha_beta : Network::flow;
       e.simulation.detail = seed % 2 == 0 ? Detail::layer : Detail::stage;
       ++kept;
-      // The same structure again with other prices, other counts of micro-batches, other links.
+      // Each variant has the same structure with other prices, other counts of micro-batches or other links.
       for (int variant = 0; variant < 5; ++variant) {
         if (variant == 1) e.model.hidden *= 2;
         if (variant == 2) e.plan.global_batch_size *= 5;
@@ -186,7 +187,7 @@ TEST_CASE("figures that nobody asks for leave those that are asked for as they a
       CHECK(part.critical_path.compute_ps == (figures.critical_path ? whole.critical_path.compute_ps : 0));
       CHECK(part.bytes_per_gpu == (figures.traffic ? whole.bytes_per_gpu : Report{}.bytes_per_gpu));
       CHECK(part.links.size() == (figures.traffic ? whole.links.size() : 0));
-      // What was left out is there when it is asked for.
+      // Figures that were left out are computed when they are asked for.
       CHECK(text_of(some.simulate(e)) == text_of(whole));
 
       figures.of_infeasible = false;

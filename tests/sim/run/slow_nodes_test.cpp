@@ -1,4 +1,4 @@
-// What a step on several nodes waits for: the slowest of them, by a share of what it computes.
+// Checks that a step on several nodes waits for the slowest of them, by a share of its compute time.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -37,7 +37,7 @@ TEST_CASE("the slowest of n exponential delays is the sum of 1/2 to 1/n beyond o
   CHECK(slowest(2) == doctest::Approx(1 + 0.03 / 2));
   CHECK(slowest(3) == doctest::Approx(1 + 0.03 * (1. / 2 + 1. / 3)));
   CHECK(slowest(128) == doctest::Approx(1 + 0.03 * 4.4331).epsilon(1e-5));  // H_128 = 5.4331
-  // Workers that wait for nobody wait within themselves: here on one node each.
+  // Asynchronous workers wait only within themselves: here on one node each.
   CHECK(slowest(4, R"(, "data_parallel_sync": {"method": "none"})") == 1);
   CHECK(slowest(4, R"(, "data_parallel_sync": {"method": "ad-psgd"})") == 1);
   // A replica of 16 GPUs is on two nodes.

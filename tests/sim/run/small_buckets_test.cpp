@@ -38,13 +38,13 @@ TEST_CASE("buckets smaller than a layer's gradients are reduced while it runs ba
     CHECK(step_us(one_matrix(1), {network}) == 64'000 + 32 * 1'020);
     // Full at the end of the pass: nothing beside it.
     CHECK(step_us(one_matrix(32, beside), {network}) == 64'000 + 32'000 + 20);
-    // Of 32 the first is full early in the pass, so 31 follow each other from its begin, 32 ms, and the last
-    // when all gradients are there at 64.
+    // The first of 32 buckets is full early in the pass, so 31 follow each other from its begin, 32 ms, and
+    // the last when all gradients are there at 64.
     CHECK(step_us(one_matrix(1, beside), {network}) == 64'000 + 1'020);
-    // Of two the first is full in the middle: taken for the end.
+    // The first of two buckets is full in the middle, which counts as the end.
     CHECK(step_us(one_matrix(16, beside), {network}) == 64'000 + 2 * 16'020);
-    // Of three and a half the first is full before: two beside the pass, the third and the rest of 5 MB after
-    // it.
+    // The first of three and a half buckets is full before: two beside the pass, the third and the rest of 5
+    // MB after it.
     CHECK(step_us(one_matrix(9, beside), {network}) == 64'000 + 9'020 + 5'020);
     // With each of two micro-batches compute waits for all of them.
     CHECK(step_us(one_matrix(1, R"(, "global_batch_size": 4, "gradient_reduction": "every-micro-batch")"),

@@ -48,18 +48,20 @@ Picoseconds step_alone(const Workers& workers) {
   return makespan(workers, R"("method": "local-sgd", "period": 2)", R"(, "simulation": {"steps": 1})");
 }
 
-/// Mean inside nodes of what came from outside: a broadcast.
+/// Returns the time to share the mean inside nodes: a broadcast.
 Picoseconds shared_in_node(const Workers& workers) {
   if (workers.gpus_per_node == 1) return 0;
-  // gossip with a period of one step that nobody hears: what is left of it but for a copy (2 S).
+  // Local SGD with a period of one step takes, beyond a step alone, the all-reduce between workers, a copy (2
+  // S) and this broadcast.
   const Picoseconds alone = makespan(workers, R"("method": "local-sgd", "period": 1)") - step_alone(workers);
   return alone - 14 * (kMessageLatency + kModelBytes / kWorkers * 1000 * 1000 / 1008) - 2 * 1'000'000;
 }
 
-/// Of a memory kernel, 4.032 bytes a picosecond, to the nearest picosecond.
+/// Returns the time of a memory kernel at 4.032 bytes a picosecond, to the nearest picosecond.
 Picoseconds kernel(Bytes traffic) { return static_cast<Picoseconds>((traffic * 1000 + 2016) / 4032); }
 
-/// What a compressor sends of the model, and the memory traffic to make that and to undo what came from `n`.
+/// Describes the bytes that a compressor sends of the model, the memory traffic to compress it, and that to
+/// unpack the messages of `n` workers.
 struct CompressorCase {
   std::string_view sync;
   Bytes wire;
@@ -75,7 +77,7 @@ std::vector<CompressorCase> compressor_cases() {
   constexpr Bytes sign = kValues / 8 + 4;
   constexpr Bytes fp4 = kValues / 2 + 4 * 1969;  // 1969 buckets of 512 values
   constexpr Bytes top = 8 * 10'080;
-  // Error feedback: the values are read and written with what was lost (2 S + S), and what is lost is kept.
+  // Error feedback reads and writes the values with the last loss (2 S + S), and keeps the new loss.
   return {
       {R"("compression": "none")", s, {}, 0, true},
       {R"("compression": "quantize")", half, {s + half}, half + s, true},
@@ -224,7 +226,7 @@ TEST_CASE("gradients come together in every step, by a ring or through servers, 
 }
 
 TEST_CASE("models that travel while a step computes wait for no decompression") {
-  // gossip-pga, the global average included: a step takes what is longer, and what undoes and adds comes
+  // gossip-pga includes the global average: a step takes the longer of both, and unpacking and adding come
   // after.
   for (const CompressorCase& c : compressor_cases()) {
     CAPTURE(c.sync);

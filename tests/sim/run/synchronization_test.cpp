@@ -1,4 +1,4 @@
-// What the methods of data_parallel_sync take and move: closed forms where nothing is contended for, and the
+// Checks the time and traffic of the methods of data_parallel_sync: closed forms without contention, and the
 // laws of every run. A worker is a GPU of its own node on a switch: B = 1.008 GB/s a direction, which 3, 6,
 // 7, 15 and 63 divide, L = 100 us a message. The model is a matrix of 1008 x 1000, S = 4,032,000 bytes in
 // fp32, so S / B = 4 ms; memory moves 4.032 TB/s, S in 1 us.
@@ -34,7 +34,7 @@ Picoseconds step_time(int workers, const std::string& sync, const std::string& m
   return r.report.makespan_ps / r.report.steps;
 }
 
-/// Beyond what a step without any synchronisation takes.
+/// Returns the time beyond a step without any synchronisation.
 Picoseconds added(int workers, const std::string& sync) {
   return step_time(workers, sync) - step_time(workers, R"("method": "none")");
 }
@@ -83,7 +83,7 @@ TEST_CASE("servers take in and give out the models of all others") {
   // Pushes and pulls: n - 1 models through the server's link either way; with k servers a k-th of that.
   CHECK(added(8, R"("method": "parameter-server")") == 2 * (kLatency + 7 * kModelTime));
   CHECK(added(8, R"("method": "parameter-server", "servers": 4)") == 2 * (kLatency + 7 * kModelTime / 4));
-  // As many servers as workers: the direct all-reduce.
+  // With as many servers as workers it is the direct all-reduce.
   CHECK(added(8, R"("method": "parameter-server", "servers": 8)") == 2 * (kLatency + 7 * kModelTime / 8));
 }
 
@@ -275,7 +275,7 @@ TEST_CASE("a background thread delays each message by half a cycle and the coord
     for (const std::string& sync : {std::string(R"("method": "all-reduce")"), gossip("one-peer-exponential")})
       CHECK(step_time(n, sync, thread) == step_time(n, sync) + more);
   }
-  // A single worker negotiates with nobody.
+  // A single worker has no partner to negotiate with.
   CHECK(step_time(1, R"("method": "all-reduce")", thread) == step_time(1, R"("method": "all-reduce")"));
 }
 

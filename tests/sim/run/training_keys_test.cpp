@@ -46,7 +46,8 @@ std::string workers(const std::string& sync, const std::string& more = "") {
          sync + "}" + (more.empty() ? "" : ", " + more) + "}";
 }
 
-/// Keys that say nothing of a step: requests, problems of converge, what compare and days of training need.
+/// Returns true for keys without effect on a step: requests, problems of converge, and keys of compare and
+/// training days.
 bool of_other_commands(const std::string& key) {
   return key.starts_with("inference") || key.starts_with("problem") || key.starts_with("training") ||
          key.starts_with("accuracy") || key == "id" || key.ends_with("name");

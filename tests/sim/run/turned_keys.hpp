@@ -45,14 +45,15 @@ inline void add_values(const nlohmann::json& node, const std::string& key, Value
   }
 }
 
-/// Those of the schema of experiments, and `more`, of keys that take more than numbers and names.
+/// Returns the values in the schema of experiments, and `more`, for keys that take more than numbers and
+/// names.
 inline Values values_of_keys(const Values& more) {
   Values values = more;
   add_values(nlohmann::json::parse(json_schema("experiment", menus())), "", values);
   return values;
 }
 
-/// What became of a key that was turned.
+/// Counts the effects of changing a key.
 struct KeyEffects {
   int acted = 0;                      ///< a digit changed
   int refused = 0;                    ///< by the reader, or before the run
@@ -89,7 +90,7 @@ class TurnedKeys {
     return !key.starts_with("cluster.") && !key.starts_with("plan.collectives.");
   }
 
-  /// All digits that are not what was asked for.
+  /// Returns all digits that do not repeat the input.
   [[nodiscard]] static std::string digits(Report report, const Report& of) {
     report.name = of.name;
     report.plan = of.plan;

@@ -1,5 +1,6 @@
-// What an experiment runs on that names no stack: the one people use for its kind of model. And the first
-// question to it: what gossip saves over all-reduce, in like widths and with like overlap.
+// Checks the default stack of an experiment that names none: the one that people use for its kind of model.
+// It also checks the first question to it: the time that gossip saves over all-reduce, with equal precisions
+// and equal overlap.
 //
 // 16 V100s, each on a line of 10 Gb/s to a hub, 32 images of ResNet-50 each: P = 25,557,032 parameters, S = 4
 // P = 102,228,128 bytes in 32 bits, B = 1.25e9 bytes/s, S / B = 81.7825 ms.

@@ -1,4 +1,4 @@
-// What a GPU gets out of its node, over whole runs, and what a run says of it.
+// Checks the bandwidth of a GPU out of its node, over whole runs, and the run's statements about it.
 #include <doctest/doctest.h>
 
 #include <algorithm>

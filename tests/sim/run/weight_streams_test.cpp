@@ -38,7 +38,7 @@ Picoseconds step_time(const std::string& text, const std::string& network, const
       .makespan_ps;
 }
 
-/// Rounded to what an optimizer that takes no time adds to it.
+/// Rounds a time to milliseconds, since an optimizer that takes no time adds a little.
 std::int64_t in_ms(Picoseconds time) { return (time + kMs / 2) / kMs; }
 
 }  // namespace

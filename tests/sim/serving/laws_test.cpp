@@ -26,7 +26,7 @@ struct RandomRun {
   std::int64_t stages = 1;
 };
 
-/// Any combination of what an experiment may ask for, with a cache that is often too small.
+/// Draws any combination of serving keys, with a KV cache that is often too small.
 RandomRun random_run(std::uint64_t seed) {
   RandomStream draws(seed, 100);
   RandomRun run;

@@ -1,4 +1,4 @@
-// What is recorded of a run: every moment in closed form, nothing of it changes the run, and it has a bound.
+// Checks the record of a run: every moment in closed form, no effect on the run, and a bounded size.
 #include <doctest/doctest.h>
 
 #include "serving_support.hpp"
@@ -76,7 +76,7 @@ TEST_CASE("messages between stages that the next one waits for are apart from th
 }
 
 TEST_CASE("a stage that is busy waits for no message") {
-  // The second stage is slower: but for the first iteration, what it works on next is there already.
+  // The second stage is slower: except for the first iteration, its next iteration has already arrived.
   LinearCost cost;
   cost.speeds = {1, 10};
   cost.handover = 50;

@@ -23,7 +23,7 @@ struct LinearCost : IterationCost {
   std::vector<IterationBatch> seen;     ///< batches of the first stage
 
   [[nodiscard]] std::uint32_t stages() const override { return static_cast<std::uint32_t>(speeds.size()); }
-  /// What requests read is attention, all else products.
+  /// Counts reads of requests' KV cache as attention, and all other work as products.
   StageWork stage_work(std::uint32_t stage, const IterationBatch& batch) override {
     if (stage == 0) seen.push_back(batch);
     StageWork time;
@@ -51,15 +51,15 @@ inline Inference fixed_lengths(std::int64_t prompt, std::int64_t output, std::in
   return inference;
 }
 
-/// A cache for so many tokens on a replica.
+/// Serves requests with a KV cache of `cache_tokens` tokens on a replica.
 inline ServedRun served(const Inference& inference, IterationCost& cost,
                         std::int64_t cache_tokens = 1'000'000, std::int64_t replicas = 1,
                         std::uint64_t seed = 1) {
   return serve({inference, 1'000'000, replicas, {0, 0, 1, cache_tokens}, seed}, cost);
 }
 
-/// What holds of every run, whatever is served: each request ended once with all its tokens, in the order of
-/// its moments; pages are all free again; Little's law; what lies between its tokens is the time from the
+/// Checks the laws of every serving run: each request ends once with all its tokens, in the order of its
+/// moments; pages are all free again; Little's law; the gaps between its tokens add up to the time from the
 /// first to the last; and the times of the stages add up.
 inline bool keeps_laws(const ServedRun& run, std::uint32_t stages) {
   Int128 stays = 0;

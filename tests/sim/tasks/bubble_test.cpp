@@ -78,7 +78,8 @@ TEST_CASE("every schedule takes as long as its order does by itself") {
 TEST_CASE("zero-bubble schedules of two rounds: the step is the work and (p - 1) forward passes") {
   for (const std::int64_t p : {2, 4, 7}) {
     for (const std::int64_t m : {2 * p, 5 * p}) {
-      // T_F = T_B = T_W = 1000: nobody idles between the own passes, the last rank begins (p - 1) T_F late.
+      // T_F = T_B = T_W = 1000: no rank idles between its own passes, and the last rank begins (p - 1) T_F
+      // late.
       CHECK(run_pipeline({"zb-h2", p, m}).report.makespan_ps == (3 * m + p - 1) * 1000);
       CHECK(run_pipeline({"zb-v", p, m, 2}).report.makespan_ps == (6 * m + p - 1) * 1000);
     }
@@ -86,7 +87,8 @@ TEST_CASE("zero-bubble schedules of two rounds: the step is the work and (p - 1)
 }
 
 TEST_CASE("an embedding and a loss may be stages of their own") {
-  // Stages without layers pass on what they get: as many stages fewer, the ends being free.
+  // Stages without layers pass their input on, so the pipeline acts as one with fewer stages, as the ends
+  // take no time.
   for (const char* schedule : {"1f1b", "zb-h1", "zb-h2"}) {
     const Report ends = run_pipeline({schedule, 4, 8, 1, {0, 2, 2, 0}}).report;
     const Report alone = run_pipeline({schedule, 2, 8, 1, {2, 2}}).report;
@@ -133,7 +135,7 @@ TEST_CASE("the slowest stage sets the throughput, and non-uniform stages enlarge
     CHECK(step("gpipe", m).makespan_ps == (total + (m - 1) * 4) * 3000);
   for (const char* schedule : {"gpipe", "1f1b"}) {
     CHECK(step(schedule, 40).makespan_ps - step(schedule, 39).makespan_ps == 4 * 3000);
-    // The same eight layers, two a stage, idle (p - 1)/m = 3/8.
+    // The eight layers, two a stage, idle for (p - 1)/m = 3/8.
     const Report uniform = run_pipeline({schedule, 4, 8, 1, {2, 2, 2, 2}}).report;
     CHECK(uniform.pipeline_bubble_fraction == 3.0 / 8.0);
     CHECK(step(schedule, 8).pipeline_bubble_fraction > uniform.pipeline_bubble_fraction);

@@ -40,7 +40,7 @@ struct Issued {
     workload.messages.push_back({Collective::all_reduce, 8, Dimension::tensor, host_ps});
     workload.programs.edit()[0].ops.push_back(op);
   }
-  /// Of all operations, program by program.
+  /// Returns the lags of all operations, program by program.
   [[nodiscard]] Lags lags() const {
     HostLags host;
     const std::vector<std::uint32_t> numbers = host.add(workload);

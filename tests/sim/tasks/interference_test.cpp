@@ -1,4 +1,5 @@
-// What tensor, data and expert traffic beside it adds to compute, by hand: times in ps, small numbers.
+// Checks by hand how much tensor, data and expert traffic slows compute beside it: times in ps, small
+// numbers.
 #include "sim/tasks/interference.hpp"
 
 #include <doctest/doctest.h>

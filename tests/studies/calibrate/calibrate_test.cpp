@@ -54,7 +54,7 @@ TEST_CASE("known constants are recovered, and the same seed writes the same byte
   options.threads = 1;
   CHECK(calibration_text(context().catalog, "made", calibrate(problem, options)) == text);
 
-  // What the file gives is what the fit says.
+  // The file contains the values of the fit.
   const auto json = nlohmann::json::parse(text);
   CHECK(json["constants"]["elementwise_traffic"]["value"] == fit.constants[0].value);
   CHECK(json["constants"]["elementwise_traffic"]["source"] == "fitted on t (8 rows)");

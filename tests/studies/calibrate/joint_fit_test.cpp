@@ -78,7 +78,7 @@ TEST_CASE("stacks that differ get their own constants, and what they share lies 
   const auto value = [&](const char* base, const char* name) {
     return fit.values[variable(problem, base, name)];
   };
-  // Each stack has 9 exact rows: what the spread pulls is small beside them.
+  // Each stack has 9 exact rows, so the pull of the spread is small beside them.
   CHECK(value("first", "gemm_speed") == doctest::Approx(1.1).epsilon(0.06));
   CHECK(value("second", "gemm_speed") == doctest::Approx(0.95).epsilon(0.06));
   CHECK(value("first", "elementwise_traffic") == doctest::Approx(1.5).epsilon(0.15));

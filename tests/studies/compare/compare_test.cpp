@@ -72,7 +72,7 @@ TEST_CASE("what contradicts itself or does not fit is a row with its reason") {
   CHECK_FALSE(large.rows[1].feasible());
   CHECK(large.rows[1].reasons[0].find("out of memory") == 0);
   CHECK(large.rows[1].ratios);
-  // The first row that was simulated is what the others are set against.
+  // Other rows are compared with the first one that was simulated.
   const Comparison late = compare(request({"plan.tensor_parallel=5,4,2"}), 1);
   CHECK_FALSE(late.rows[0].ratios);
   CHECK(late.rows[1].ratios->speed_up == 1);

@@ -1,4 +1,4 @@
-// Methods whose workers wait for nobody, against loops over the times at which steps end.
+// Tests asynchronous methods against loops over the times at which steps end.
 #include "studies/converge/event_order.hpp"
 #include "studies/converge/objective.hpp"
 #include "tests/studies/converge/runs.hpp"

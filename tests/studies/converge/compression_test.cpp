@@ -102,7 +102,7 @@ TEST_CASE("every compressor learns, through servers, by gossip and in local step
        {Kind::quantize, Kind::qsgd, Kind::sign, Kind::top_k, Kind::random_k, Kind::low_rank, Kind::fp4}) {
     for (const SyncMethod method : {SyncMethod::all_reduce, SyncMethod::parameter_server, SyncMethod::gossip,
                                     SyncMethod::local_sgd, SyncMethod::gossip_pga, SyncMethod::diloco}) {
-      // What Nesterov's momentum makes of large errors that are fed back is no training.
+      // Nesterov's momentum diverges with large errors that are fed back.
       if (method == SyncMethod::diloco && kind != Kind::quantize && kind != Kind::qsgd && kind != Kind::fp4)
         continue;
       CAPTURE(static_cast<int>(kind));

@@ -6,7 +6,7 @@
 namespace orrery::test {
 namespace {
 
-/// Workers that start apart and learn nothing: what is left is averaging.
+/// Returns workers that start apart and learn nothing, so that only averaging is left.
 ConvergenceSetup averaging(SyncMethod method, std::vector<WorkerChange> changes) {
   ConvergenceSetup setup = setup_of(method, "ring");
   setup.workers = 5;
@@ -58,7 +58,7 @@ TEST_CASE("push-sum loses neither values nor weight with workers that leave") {
     ConvergenceSetup setup = averaging(SyncMethod::push_sum, {leaves(3, 2), leaves(7, 0)});
     setup.sync.overlap = overlap;
     const ConvergenceRun run = converge(setup);
-    // The three that stay agree on the mean of what all five began with.
+    // The three that stay agree on the mean of all five initial models.
     CHECK(distance_to(first_mean(setup, {0, 1, 2, 3, 4}), run, {1, 3, 4}) < 1e-9);
     CHECK(run.points.back().consensus_error < 1e-18);
   }

@@ -9,7 +9,7 @@
 namespace orrery::test {
 namespace {
 
-/// What a paper's lines need of a set-up.
+/// Holds the state that the lines of a paper's algorithm need of a set-up.
 class Lines {
  public:
   explicit Lines(const ConvergenceSetup& setup)

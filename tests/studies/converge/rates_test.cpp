@@ -51,8 +51,8 @@ TEST_CASE("transient iterations of gossip: n^3 beta^4 / (1-beta)^2 iid, n^3 beta
       // The 1/T term crosses at n beta^2 D^2, never later: n^2 beta^2 >= 1 here.
       CHECK(iid.transient_iterations() == doctest::Approx(n * n * n * beta4 / std::pow(gap, 2)));
       Rate apart = *rate_of(with(SyncMethod::gossip), workers(n, gap, 1));
-      // Of the two parts of the slow term, the one of heterogeneity: D^(1/3) b^(2/3) of sigma^(2/3) + D^(1/3)
-      // b^(2/3).
+      // The slow term has two parts; this is the one of heterogeneity: D^(1/3) b^(2/3) of sigma^(2/3) +
+      // D^(1/3) b^(2/3).
       const double drift = std::cbrt(1 / gap);
       apart.slow *= drift / (1 + drift);
       CHECK(apart.transient_iterations() == doctest::Approx(n * n * n * beta4 / std::pow(gap, 4)));

@@ -1,5 +1,5 @@
-// Phases of a run whose sites come and go. Three sites of one GPU on a router each; a step without
-// synchronisation takes what it takes; an average is a ring over the sites that are there.
+// Tests phases of a run whose sites come and go. There are three sites of one GPU on a router each; a step
+// without synchronisation takes a fixed time; an average is a ring over the present sites.
 #include "studies/elastic/elastic.hpp"
 
 #include <doctest/doctest.h>

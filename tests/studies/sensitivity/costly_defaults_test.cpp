@@ -1,4 +1,4 @@
-// What a plan leaves off is named with the step time that it would have.
+// Checks that an option a plan leaves off is named with the step time that it would give.
 #include "studies/sensitivity/costly_defaults.hpp"
 
 #include <doctest/doctest.h>

@@ -126,7 +126,7 @@ TEST_CASE("shares lie between the differences to both sides, and are these where
       const PriceKey key = price_keys_named(experiment, {one.key}).front();
       const double faster = difference(experiment, key, -kApart);
       const double slower = difference(experiment, key, kApart);
-      // Prices are whole picoseconds: half of one is 1e-4 of what a gap of 1.5 us changes by here.
+      // Prices are whole picoseconds: half of one is 1e-4 of the change by a gap of 1.5 us here.
       const double rounding = 1e-4 * one.share + 1e-6;
       CHECK(one.share >= faster - rounding);
       CHECK(one.share <= slower + rounding);
@@ -156,7 +156,7 @@ TEST_CASE("under flow shares are near the differences" * doctest::skip(test::kSa
 TEST_CASE("beyond its end another path is longer, before it none") {
   for (const char* name : {"megatron-145b.json", "llama-65b.json"}) {
     CAPTURE(name);
-    // The link of a GPU to its NICs would end what faster NICs give before the path does.
+    // The link of a GPU to its NICs would limit the gain from faster NICs before the path does.
     const Experiment experiment =
         example(name, {"simulation.network=alpha-beta", "cluster.gpu.nic_link_gb_per_s=1000"});
     const WhatIf nics = what_if(experiment, {"cluster.fabric.nic_gbps"}).list.front();
@@ -173,7 +173,7 @@ TEST_CASE("beyond its end another path is longer, before it none") {
 
 TEST_CASE("keys are asked for by name") {
   const Experiment experiment = example("llama-13b-fsdp.json");
-  // What the path does not depend on has a share of 0 where it was named.
+  // A named parameter that the path does not depend on has a share of 0.
   const std::vector<WhatIf> named =
       what_if(experiment, {"cluster.gpu.peak_tflops.fp32", "cluster.fabric.nic_gbps"}).list;
   REQUIRE(named.size() == 2);

@@ -81,7 +81,7 @@ TEST_CASE("cases of a table, each network beside the planner") {
   CHECK(one.orders[1].by == "alpha-beta");
   const PlanOrder& planner = one.orders[2];
   CHECK(planner.by == "other");
-  // Of a, b, c, e predicted 3, 2, 4, 5: ab alone is in the wrong order.
+  // The plans a, b, c, e are predicted at 3, 2, 4, 5: only the pair ab is in the wrong order.
   CHECK(*planner.tau == doctest::Approx(4.0 / 6));
   CHECK(planner.chosen == "d");  // which failed; b and a are the next ones
   CHECK(!planner.regret);

@@ -62,7 +62,7 @@ std::map<Kind, Rows> rows_kept_back() {
   return out;
 }
 
-/// As the file of a calibration has it.
+/// Returns the errors as the file of a calibration writes them.
 std::string text_of(const ServingErrors& errors) {
   std::string gpus;
   for (const std::string& gpu : errors.gpus) gpus += fmt::format("{}\"{}\"", gpus.empty() ? "" : ", ", gpu);

@@ -58,7 +58,7 @@ TEST_CASE("one row") {
 }
 
 TEST_CASE("Kendall's tau-b counts pairs in order") {
-  // Of 6 pairs 5 in order, 1 not: 4 / 6.
+  // 5 of 6 pairs are in order and 1 is not: 4 / 6.
   CHECK(kendall_tau(std::vector<double>{1, 2, 3, 4}, std::vector<double>{1, 2, 4, 3}).value() ==
         doctest::Approx(4.0 / 6));
   // A tie in a: 2 of 3 pairs differ there, both in order, all 3 differ in b: 2 / sqrt(2 x 3).

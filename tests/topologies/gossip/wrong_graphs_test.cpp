@@ -47,7 +47,7 @@ TEST_CASE("graphs in which somebody is not heard") {
   CHECK_PROBLEM(lists({{1}, {0}, {3}, {2}}), (GossipSize{4, 1, 1, 0}),
                 "/data_parallel_sync/topology: found a disconnected graph: nothing gets from worker 2 to "
                 "worker 0");
-  // Worker 2 hears of all, but nobody hears of it.
+  // Worker 2 receives from all, but no worker receives from it.
   CHECK_PROBLEM(lists({{1}, {0}, {0}}, SyncMethod::push_sum), (GossipSize{3, 1, 1, 0}),
                 "nothing gets from worker 2 to worker 0");
   DataParallelSync sparse = sync_of("erdos-renyi");

@@ -1,5 +1,5 @@
-// What every cluster of the catalog must do, whatever its constants: a way out of the node is never the
-// faster one, and bus bandwidth rises with size and falls with nodes.
+// Checks every cluster of the catalog, whatever its constants: a route out of the node is never the faster
+// one, and bus bandwidth rises with size and falls with nodes.
 #include <doctest/doctest.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// Collectives on built clusters: what NICs, rails and NVLinks let through.
+// Tests collectives on built clusters: the limits of NICs, rails and NVLinks.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -90,8 +90,8 @@ Picoseconds data_time(const TransferPrice& price) {
 }  // namespace
 
 TEST_CASE("rings over nodes take all NICs of each node, and no link between rails") {
-  // Per node 8 NICs: 2 * 63/64 * 1e9 bytes at 400 GB/s = 4.921875 ms. Each GPU sends as much in all: at 480
-  // GB/s that holds nobody up, at 360 GB/s it takes 5.46875 ms.
+  // A node has 8 NICs: 2 * 63/64 * 1e9 bytes at 400 GB/s = 4.921875 ms. Each GPU sends as much in all: 480
+  // GB/s are no limit, at 360 GB/s it takes 5.46875 ms.
   for (const double oversubscription : {1.0, 4.0}) {
     const auto time = [&](double port_gb_per_s) {
       return data_time(
@@ -126,8 +126,8 @@ TEST_CASE("hybrid cube mesh: rings use every NVLink of a V100, 6 of 25 GB/s each
 
 TEST_CASE("a group drives the NICs nearest to its GPUs, and all groups together all of them") {
   const auto close = [](double value) { return doctest::Approx(value).epsilon(1e-6); };
-  // A NIC for every GPU: k of 8 GPUs take k NICs of 50 GB/s, whoever else is on the way; but a GPU sends no
-  // more than its port of 360 GB/s in the node.
+  // Every GPU has a NIC: k of 8 GPUs take k NICs of 50 GB/s, whatever other GPUs do; but a GPU sends no more
+  // than its port of 360 GB/s in the node.
   const auto eight = two_nodes(8);
   for (const std::uint32_t local : {1U, 2U, 4U, 8U}) {
     const BusBandwidth found = all_gather_bandwidth(*eight, local);

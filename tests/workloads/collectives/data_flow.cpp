@@ -123,7 +123,7 @@ std::vector<std::uint32_t> everyone(std::uint32_t members) {
   return all;
 }
 
-/// The members that send in the middle of an all-reduce: those that hold a piece of the sum.
+/// Returns the members that send in the middle of an all-reduce: those that hold a piece of the sum.
 std::vector<std::uint32_t> owners_of(const std::vector<Step>& steps) {
   std::set<std::uint32_t> owners;
   for (const RoundMessage& message : steps[steps.size() / 2]) owners.insert(message.from);
@@ -143,7 +143,7 @@ std::vector<Blocks> reach(const std::vector<Step>& steps, std::uint32_t members)
   return reached;
 }
 
-/// What a member sends and receives, in parts of n * share_unit of the bytes.
+/// Counts the parts of n * share_unit of the bytes that a member sends and receives.
 struct Traffic {
   std::vector<std::int64_t> in, out;
 };
@@ -273,7 +273,7 @@ TEST_CASE("tree: every node is a leaf of at least one of the two trees") {
   for (std::uint32_t n = 3; n <= 70; ++n) {
     const Rounds rounds =
         find_collective_algorithm("tree")->rounds(Collective::all_reduce, one_per_node_shape(n));
-    // A leaf has 1 neighbour, others at most 3; so nobody sends more than 4 halves.
+    // A leaf has 1 neighbour, others at most 3; so no member sends more than 4 halves.
     const Traffic sum = traffic(rounds, n);
     CHECK(*std::ranges::max_element(sum.out) <= 4 * std::int64_t{n});
     CHECK(sum.in == sum.out);

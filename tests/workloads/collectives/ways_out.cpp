@@ -1,5 +1,5 @@
-// What GPUs get out of their nodes: their own link to the NICs, the NICs that they reach, and what switches
-// of nodes that reduce leave for the fabric.
+// Checks the bandwidth of GPUs out of their nodes: their own link to the NICs, the NICs that they reach, and
+// the share that reducing switches of nodes leave to the fabric.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ Cluster two_nodes_with(std::int64_t gpus, std::int64_t nics, double host_link_gb
   return cluster;
 }
 
-/// Of 1 GB among all GPUs, or those of `members`.
+/// Returns the price of an all-reduce of 1 GB among all GPUs, or those of `members`.
 TransferPrice all_reduce_of(const Cluster& cluster, std::vector<std::uint32_t> members = {},
                             const std::string& algorithm = "auto", Bytes bytes = kGigabyte) {
   const auto topology = build_topology(cluster);
@@ -119,7 +119,7 @@ TEST_CASE("fewer GPUs of a node never give more bandwidth out of it, and more NI
       CAPTURE(gpus);
       const std::string keys = R"("base": ")" + base + R"(", "gpus_per_node": )" + std::to_string(gpus);
       const Picoseconds time = all_reduce_of(catalog_cluster(keys)).alone_ps();
-      // In bus bandwidth, 2 (n-1)/n of what is reduced in that time.
+      // This converts to bus bandwidth, 2 (n-1)/n of the bytes reduced in that time.
       const auto in_bus = [&](Picoseconds ps, int n) { return (2.0 * n - 1) / (2.0 * n) / to_seconds(ps); };
       if (of_more > 0) CHECK(in_bus(time, gpus) <= in_bus(of_more, 2 * gpus) * (1 + 1e-9));
       of_more = time;
