@@ -1,5 +1,5 @@
 // The software that experiments run on which name no stack: the one people use for such a model. Read by the
-// reader of experiments, which knows what is named; docs/experiment.md shows the table.
+// reader of experiments, which knows what is named; docs/reference/experiment.md shows the table.
 #pragma once
 
 #include <cstdint>
