@@ -1,5 +1,6 @@
 // A collective message by message: every message of every round is a flow of its own on its route. (The
-// simulator itself lays a whole round on the links as one flow; docs/models.md says when that is the same.)
+// simulator itself lays a whole round on the links as one flow; docs/theory/collectives.md says when that is
+// the same.)
 #pragma once
 
 #include <algorithm>

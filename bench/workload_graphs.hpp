@@ -1,4 +1,4 @@
-// The workloads of docs/performance.md as task graphs and the networks that they run on.
+// The workloads of docs/developers/performance.md as task graphs and the networks that they run on.
 #pragma once
 
 #include <array>

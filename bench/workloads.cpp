@@ -1,4 +1,4 @@
-// Runs a workload of docs/performance.md as a process of its own and prints one line of JSON: what was
+// Runs a workload of docs/developers/performance.md as a process of its own and prints one line of JSON: what was
 // simulated, and what building and running took.
 //
 //   bench_workloads ring RANKS              ring all-reduce, the sweep over one step after the other

@@ -240,7 +240,7 @@ def encoder_parameters(model, norm):
 
 
 def parameters(model):
-    """Parameter count of a transformer; the same formula as workloads/ uses (docs/models.md)."""
+    """Parameter count of a transformer; the same formula as workloads/ uses (docs/theory/layers.md)."""
     if "layer_pattern" in model:
         return parameters_of_pattern(model)
     hidden = model["hidden"]

@@ -1,5 +1,5 @@
 // Chooses the software of experiments that name no stack: the one people use for such a model. Used by the
-// reader of experiments; docs/experiment.md shows the table.
+// reader of experiments; docs/reference/experiment.md shows the table.
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,7 @@ namespace orrery {
 
 /// Describes one GPU model. Rates are peaks; the efficiencies say what share of them a large kernel reaches
 /// in a short run. The constants below describe how kernels fall behind by their shape; their defaults leave
-/// those effects out (docs/models.md, "Price of a kernel").
+/// those effects out (docs/theory/kernels.md, "Price of a kernel").
 struct Gpu {
   std::string name;
   /// Dense peak by unit_of(Precision), in 1e12 FLOP/s; 0 where the GPU has no such unit.

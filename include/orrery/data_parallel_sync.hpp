@@ -80,7 +80,7 @@ enum class FragmentPattern : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 3> kFragmentPatternNames{"even", "sequential", "strided"};
 
-/// Describes the lossy compression of messages. docs/models.md has their bytes and constants.
+/// Describes the lossy compression of messages. docs/theory/synchronization.md has their bytes and constants.
 struct Compression {
   enum class Method : std::uint8_t { none, quantize, qsgd, sign, top_k, random_k, low_rank, fp4, dct_top_k };
   static constexpr std::array<std::string_view, 9> kNames{"none",     "quantize", "qsgd", "sign",     "top-k",

@@ -29,7 +29,7 @@ struct ExplorerMemory {
   [[nodiscard]] double total_bytes() const { return states_bytes + activations_bytes; }
 };
 
-/// The figures of a transformer, with or without experts; docs/models.md has the equations.
+/// The figures of a transformer, with or without experts; docs/theory/memory.md has the equations.
 /// @throws InputError for models of another kind, and where the explorer's equations divide by 0.
 [[nodiscard]] ExplorerMemory explorer_memory(const Model& model, const Plan& plan);
 

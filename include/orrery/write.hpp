@@ -139,7 +139,8 @@ void write_picture(const RecordedRun& run, const PictureOptions& options, const 
 /// reason if it cannot be written.
 TraceInfo write_kineto(const RecordedRun& run, const TraceOptions& options, const std::string& folder);
 
-/// A page that shows the run in any browser (docs/page.md): one file of HTML with its data and its scripts.
+/// A page that shows the run in any browser (docs/how-to/pages.md): one file of HTML with its data and its
+/// scripts.
 void write_page(const RecordedRun& run, const Sink& sink);
 
 /// Makes the file at `path` ("-": standard output) of the text that `write` gives to its sink, compressed if

@@ -6,7 +6,7 @@ from orrery.space import Space
 
 
 class Sweep:
-    """A sweep in a file of results, an SQLite database as docs/sweep.md describes it.
+    """A sweep in a file of results, an SQLite database as docs/reference/commands/sweep.md describes it.
 
     file, id                     its path, and the number of the sweep in it
     points, distinct             of the space; of the valid ones, those that differ

@@ -10,7 +10,7 @@ constexpr double kBlock = 128;  ///< rows of scores one SM works on at a time, a
 
 /// A generation of FlashAttention, or cuDNN's kernel: how its speed depends on the shape, alike on every GPU.
 /// Fitted to the measured tables of github Dao-AILab/flash-attention, for cuDNN together with those of github
-/// MooreThreads/SimuMax (docs/models.md).
+/// MooreThreads/SimuMax (docs/theory/kernels.md).
 struct Generation {
   double share;            ///< of the GPU's efficiency for this generation or the one it derives from
   double softmax;          ///< exponentials of a score cost as much as this many more of head_dim

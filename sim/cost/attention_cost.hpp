@@ -1,5 +1,5 @@
 // Computes the price of fused attention by generation of the kernel, head size, sequence length and mask. See
-// docs/models.md, "Fused attention".
+// docs/theory/kernels.md, "Fused attention".
 #pragma once
 
 #include "orrery/cluster.hpp"

@@ -1,5 +1,5 @@
 // Computes the price of communication: lays the rounds of a collective on the routes of the topology. Knows
-// algorithms, links and bytes; nothing of layers, plans or tasks. See docs/models.md.
+// algorithms, links and bytes; nothing of layers, plans or tasks. See docs/theory/collectives.md.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // Computes the price of compute: how long one operation keeps a GPU's compute stream busy. Knows kernels and
-// the GPU's few constants; nothing of layers, plans or tasks. See docs/models.md.
+// the GPU's few constants; nothing of layers, plans or tasks. See docs/theory/kernels.md.
 #pragma once
 
 #include "orrery/cluster.hpp"

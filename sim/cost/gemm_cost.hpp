@@ -1,5 +1,5 @@
 // Computes the price of a matrix product by its shape: output tiles, waves of them over the SMs, operands.
-// Knows one product and the GPU's constants. See docs/models.md, "Price of a kernel".
+// Knows one product and the GPU's constants. See docs/theory/kernels.md, "Price of a kernel".
 #pragma once
 
 #include "orrery/cluster.hpp"

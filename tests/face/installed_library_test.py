@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Installs the library into a folder of its own, builds examples/library/ against that with a CMakeLists.txt that knows
 nothing of this project, and runs the program: the package file, the headers and the archive are complete. The program
-is the one that docs/library.md shows.
+is the one that docs/developers/library.md shows.
 
 usage: installed_library_test.py CMAKE BUILD COMPILER"""
 
@@ -53,10 +53,10 @@ def check_program(program, folder):
 
 
 def check_page():
-    page = (ROOT / "docs" / "library.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "developers" / "library.md").read_text(encoding="utf-8")
     for file in ("step_time.cpp", "CMakeLists.txt"):
         text = (ROOT / "examples" / "library" / file).read_text(encoding="utf-8")
-        require(text in page, f"docs/library.md shows another {file} than examples/library/ has")
+        require(text in page, f"docs/developers/library.md shows another {file} than examples/library/ has")
 
 
 def check_headers(prefix):

@@ -59,20 +59,28 @@ WRONG = [
     ("an unknown option", "<!-- ci: fails -->\n```sh\ntrue\n```\n", "allowed are build, exit N"),
 ]
 
-KEYS_PAGE = """## plan
-| key | default | allowed | meaning |
-|---|---|---|---|
-| `depth` | 1 | 1 to 1e3 | x |
-"""
-SCHEMA = {"properties": {"plan": {"properties": {
-    "depth": {"minimum": 1, "maximum": 1000, "description": "x; default: 1"}}}}}
+MARK = "<!-- run: scripts/docs-tables keys {} -->"
+KEYS_PAGE = "".join(map(MARK.format, ("experiment", "plan", "plan.layers[]")))
+DEPTH = {"type": "integer", "minimum": 1, "maximum": 1000, "description": "how deep [us]; default: 1"}
+SCHEMA = {"properties": {"plan": {"anyOf": [{"enum": ["auto"]}, {"type": "object", "required": ["depth"], "properties": {
+    "depth": DEPTH, "layers": {"type": "array", "items": {"type": "object", "properties": {"width": {"type": "number"}}}}}}]}}}
 
-# Name, change of the page, what is found.
+# Name, change of the page, note, what is found.
 KEYS = [
-    ("nothing", ("", ""), []),
-    ("another range", ("1e3", "1e4"), ["plan.depth: the page allows 1 to 1e4, the schema 1 to 1000"]),
-    ("another default", ("| 1 |", "| 2 |"), ["plan.depth: the page has the default 2, the schema 1"]),
-    ("another key", ("`depth`", "`width`"), ["the schema has no key plan.width", "the key plan.depth of the schema is missing"]),
+    ("nothing", ("", ""), "plan.depth: a power of two", []),
+    ("a table that is missing", (MARK.format("plan"), ""), "", ["no page shows the keys of plan"]),
+    ("a table of no object", ("keys plan ", "keys plans "), "",
+     ["no page shows the keys of plan", "the keys of plans are shown, which the schema does not have"]),
+    ("a table that is shown twice", ("", MARK.format("plan")), "", ["the keys of plan are shown 2 times"]),
+    ("a note on no key", ("", ""), "plan.width: x", ["notes.txt has plan.width, which the schema does not have"]),
+]
+
+# Table, note, its rows.
+ROWS = [
+    ("plan", "plan.depth: a power\n of two", [["`depth`", "integer, 1 to 1000 us", "required", "how deep; a power of two"],
+                                             ["`layers`", "list of object ([keys](#planlayers))", "", ""]]),
+    ("plan.layers[]", "plan.layers[].width: = wide", [["`width`", "number", "", "wide"]]),
+    ("experiment", "", [["`plan`", "`auto` or object ([keys](experiment/plan.md))", "", ""]]),
 ]
 
 
@@ -94,18 +102,22 @@ def failures():
         except docs.Problem as problem:
             if expected not in str(problem):
                 yield f"{name}: expected '{expected}', found '{problem}'"
-    for name, change, expected in KEYS:
-        page = KEYS_PAGE.replace(*change) + "`plan`"
-        found = [text for _, text in experiment_keys.problems(page, SCHEMA)]
+    for name, change, note, expected in KEYS:
+        page = KEYS_PAGE.replace(*change, 1)
+        found = list(experiment_keys.problems({"page.md": page}, SCHEMA, experiment_keys.read_notes(note)))
         if found != expected:
             yield f"{name}: expected {expected}, found {found}"
+    for name, note, expected in ROWS:
+        found = experiment_keys.tables(SCHEMA, experiment_keys.read_notes(note))[name]
+        if found != expected:
+            yield f"keys of {name}: expected {expected}, found {found}"
 
 
 def main():
     found = list(failures())
     for failure in found:
         print(failure, file=sys.stderr)
-    print(f"documentation script: {len(RENEWED) + len(WRONG) + len(KEYS)} cases, {len(found)} failures")
+    print(f"documentation script: {len(RENEWED) + len(WRONG) + len(KEYS) + len(ROWS)} cases, {len(found)} failures")
     return 1 if found else 0
 
 

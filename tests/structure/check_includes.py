@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks who includes whom (docs/design.md): every folder sees only what its row below allows, third-party
+"""Checks who includes whom (docs/developers/architecture.md): every folder sees only what its row below allows, third-party
 headers stay where they belong, no headers include each other in a circle, and the engine and the networks
 keep words of deep learning out of their names. Exit status 1 on any breach.
 

@@ -32,8 +32,8 @@ class SiteLines {
 };
 
 /// Returns the bytes/s that TCP gets through a line of `gbps`: the share of the packets that arrives, and no
-/// more than its connections reach against the loss (Mathis et al. 1997; docs/models.md, "Lines between
-/// sites").
+/// more than its connections reach against the loss (Mathis et al. 1997; docs/theory/collectives.md, "Lines
+/// between sites").
 [[nodiscard]] double usable_bytes_per_s(double gbps, const SiteLink& line);
 
 }  // namespace orrery

@@ -80,7 +80,7 @@ Rounds tree_rounds(Collective, const GroupShape& shape) {
 }
 
 /// NCCL counts on less than half of a ring's pace for it inside a node. With messages staged in the host's
-/// memory all-reduces among several GPUs of a node move at the pace of a ring (docs/models.md,
+/// memory all-reduces among several GPUs of a node move at the pace of a ring (docs/theory/collectives.md,
 /// "Collectives").
 bool tree_automatic(Collective, const GroupShape& shape) {
   return shape.nodes.size() > 1 && !(shape.staged && shape.members > shape.nodes.size());

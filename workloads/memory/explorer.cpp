@@ -1,4 +1,4 @@
-// The explorer's equations (docs/models.md, "The explorer's accounting"), in its symbols and with its
+// The explorer's equations (docs/theory/memory.md, "The explorer's accounting"), in its symbols and with its
 // roundings: where it divides whole numbers with //, this divides whole numbers.
 #include <cmath>
 #include <string>

@@ -1,5 +1,5 @@
 // Implements lossy compression of gradients and models: exact bytes on the wire, and the kernels that make
-// and undo them. Sources of the formats are in docs/models.md, "Compression".
+// and undo them. Sources of the formats are in docs/theory/synchronization.md, "Compression".
 #pragma once
 
 #include <cstdint>

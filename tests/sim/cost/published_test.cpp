@@ -1,5 +1,5 @@
 // Prices with the catalog's constants against published rates of single kernels. The tables hold a
-// sample; how well the whole of them is met stands in docs/models.md.
+// sample; how well the whole of them is met stands in docs/theory/kernels.md.
 #include <doctest/doctest.h>
 
 #include <cmath>
