@@ -14,7 +14,6 @@ void IterationSteps::write_experts(const ServedLayer& layer, const TransformerSh
   const Model& model = layer.model();
   const Plan& plan = experiment_.plan;
   const ExpertShape experts = layer.experts(shape);
-  const std::int64_t inputs = model.gated_mlp ? 2 : 1;
   const double sharing = static_cast<double>(plan.expert_parallel * plan.expert_tensor_parallel) /
                          static_cast<double>(plan.tensor_parallel);
   const std::int64_t hit = experts_hit(model, experts.experts, sharing * static_cast<double>(shape.tokens));
@@ -23,8 +22,8 @@ void IterationSteps::write_experts(const ServedLayer& layer, const TransformerSh
 
   std::vector<Kernel> routing(static_cast<std::size_t>(experiment_.software.routing_kernels), memory(0));
   routing.push_back(elementwise((model.post_norms ? 8 : 4) * shape.residual()));
-  routing.push_back(wide(gemm(shape.tokens, model.experts, model.hidden)));
-  routing.push_back(memory(12 * shape.tokens * model.experts));  // logits in 32 bits, weights, choices
+  routing.push_back(wide(router_product(model, shape.tokens)));
+  routing.push_back(router_choice(model, shape.tokens));
   to.compute(Part::experts, std::move(routing));
   const bool together = layer.experts_in_tensor_group();
   const auto share = [&](Collective collective) {
@@ -34,16 +33,12 @@ void IterationSteps::write_experts(const ServedLayer& layer, const TransformerSh
   if (!together) write_travel(experts, false, to);
   share(Collective::all_gather);
   std::vector<Kernel> kernels{elementwise(moved)};
-  kernels.push_back(weighted(grouped_gemm(rows, inputs * experts.ffn, model.hidden, hit)));
-  kernels.push_back(elementwise((inputs + 1) * experts.rows * experts.ffn * element_));
-  kernels.push_back(weighted(grouped_gemm(rows, model.hidden, experts.ffn, hit)));
+  add_mlp(expert_products(model, experts.rows, rows, experts.ffn, hit), kernels);
   kernels.push_back(elementwise(moved));
   if (experts.shared_ffn > 0) {
-    kernels.push_back(weighted(gemm(shape.tokens, inputs * experts.shared_ffn, model.hidden)));
-    kernels.push_back(elementwise((inputs + 1) * shape.tokens * experts.shared_ffn * element_));
-    kernels.push_back(weighted(gemm(shape.tokens, model.hidden, experts.shared_ffn)));
+    add_mlp(mlp_products(model, shape.tokens, experts.shared_ffn), kernels);
     if (model.shared_expert_gate) {
-      kernels.push_back(wide(gemm(shape.tokens, 1, model.hidden)));
+      kernels.push_back(wide(shared_gate_product(model, shape.tokens)));
       kernels.push_back(elementwise(2 * shape.residual()));
     }
   }

@@ -6,6 +6,7 @@
 #include "orrery/error.hpp"
 #include "workloads/communicators/communicators.hpp"
 #include "workloads/communicators/expert_load.hpp"
+#include "workloads/models/layer_products.hpp"
 #include "workloads/models/recurrence.hpp"
 #include "workloads/models/sparse_attention.hpp"
 
@@ -32,8 +33,6 @@ std::int64_t flops_of_pairs(std::int64_t pairs, std::int64_t each) {
 void add_all(std::vector<Kernel>& to, const std::vector<Kernel>& from) {
   to.insert(to.end(), from.begin(), from.end());
 }
-
-std::int64_t first_products(const Model& model) { return model.gated_mlp ? 2 : 1; }
 
 }  // namespace
 
@@ -276,15 +275,19 @@ void IterationSteps::write_recurrence(const ServedLayer& layer, const IterationB
                decode_kernels(recurrence, software, batch.decode_requests, batch.decode_tokens, element_));
 }
 
+/// Matrices are read as they are stored.
+void IterationSteps::add_mlp(const MlpProducts& mlp, std::vector<Kernel>& kernels) const {
+  for (const Kernel& kernel :
+       {weighted(mlp.first), elementwise(mlp.activation * element_), weighted(mlp.second)})
+    kernels.push_back(kernel);
+}
+
 /// After `kernels`, which a parallel block sums up with it.
 void IterationSteps::write_mlp(const ServedLayer& layer, const TransformerShape& shape, IterationWriter& to,
                                std::vector<Kernel> kernels) const {
   const Model& model = layer.model();
-  const std::int64_t inputs = first_products(model);
   if (!model.parallel_block) kernels.push_back(elementwise(4 * shape.residual()));
-  kernels.push_back(weighted(gemm(shape.tokens, inputs * shape.ffn, model.hidden)));
-  kernels.push_back(elementwise((inputs + 1) * shape.tokens * shape.ffn * element_));
-  kernels.push_back(weighted(gemm(shape.tokens, model.hidden, shape.ffn)));
+  add_mlp(mlp_products(model, shape.tokens, shape.ffn), kernels);
   to.compute(Part::mlp, std::move(kernels));
   reduce(Part::mlp, shape.residual(), to);
 }
@@ -300,7 +303,7 @@ void IterationSteps::write_outputs(std::size_t kind, std::int64_t tokens, Iterat
     const std::int64_t width = recurs ? layer.recurrence().output_width : output_width(model, layer.heads());
     if (model.attention_output_gate && !recurs)
       kernels.push_back(elementwise(3 * shape.tokens * width * element_));
-    kernels.push_back(weighted(gemm(shape.tokens, model.hidden, width)));
+    kernels.push_back(weighted(mixer_output_product(model, shape.tokens, width)));
     if (!model.parallel_block) {
       to.compute(part, std::exchange(kernels, {}));
       reduce(part, shape.residual(), to);
@@ -318,7 +321,7 @@ void IterationSteps::write_head(std::int64_t results, IterationWriter& to) const
   const Model& model = experiment_.model;
   const std::int64_t ranks = experiment_.plan.tensor_parallel;
   const std::int64_t vocab = divide_up(model.vocab, ranks);
-  to.compute(Part::head, {elementwise(4 * results * row()), wide(gemm(results, vocab, model.hidden))});
+  to.compute(Part::head, {elementwise(4 * results * row()), wide(logits_product(model, results, vocab))});
   if (ranks > 1)
     to.collective(Part::head, Collective::all_gather, ranks * results * vocab * element_, Slot::tensor);
   to.compute(Part::head, {scaled(results * model.vocab, kBytesPerLogit)});

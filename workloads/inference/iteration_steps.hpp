@@ -12,6 +12,7 @@
 
 #include "orrery/iteration_batch.hpp"
 #include "workloads/inference/served_layer.hpp"
+#include "workloads/models/layer_products.hpp"
 #include "workloads/models/step_builder.hpp"
 
 namespace orrery {
@@ -85,6 +86,7 @@ class IterationSteps {
                                                    const Attended& attended) const;
   [[nodiscard]] std::vector<Kernel> decoding_kernels(const ServedLayer& layer, const IterationBatch& batch,
                                                      const Attended& attended) const;
+  void add_mlp(const MlpProducts& mlp, std::vector<Kernel>& kernels) const;
   void write_mlp(const ServedLayer& layer, const TransformerShape& shape, IterationWriter& to,
                  std::vector<Kernel> kernels) const;
   void write_experts(const ServedLayer& layer, const TransformerShape& shape, IterationWriter& to) const;

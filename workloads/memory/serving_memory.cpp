@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "workloads/inference/served_layer.hpp"
+#include "workloads/models/layer_products.hpp"
 #include "workloads/models/sparse_attention.hpp"
 
 namespace orrery {
@@ -77,7 +78,7 @@ class StageAccount {
   [[nodiscard]] std::int64_t between_products(const ServedLayer& layer) const {
     const Model& model = layer.model();
     const TransformerShape shape = layer.shape(tokens_);
-    const std::int64_t inputs = (model.gated_mlp ? 2 : 1) + 1;
+    const std::int64_t inputs = mlp_inputs(model) + 1;
     const Heads heads = layer.heads();
     std::int64_t values =
         tokens_ * (query_width(model, heads) + key_value_width(model, heads) + output_width(model, heads));

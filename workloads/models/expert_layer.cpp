@@ -26,39 +26,21 @@ std::int32_t ExpertLayer::run_again(StepBuilder& to, ModuleSet modules, std::int
   std::vector<Kernel> kernels;
   if (modules.has(Module::norm)) kernels.push_back(elementwise(2 * shape_.cut_residual()));
   if (modules.has(Module::activation)) {
-    kernels.push_back(activation(inner()));
+    kernels.push_back(activation(products()));
     if (experts_.shared_ffn > 0)
-      kernels.push_back(activation(shape_.tokens * experts_.shared_ffn * shape_.element));
+      kernels.push_back(activation(mlp_products(model_, shape_.tokens, experts_.shared_ffn)));
   }
   return kernels.empty() ? after : to.compute(Part::experts, std::move(kernels), after);
 }
-
-/// A product of 16 bits also in FP8 training.
-Kernel ExpertLayer::router() const {
-  Kernel kernel = gemm(experts_.tokens, model_.experts, model_.hidden);
-  kernel.in_16_bits = true;
-  return kernel;
-}
-
-/// Reads logits in 32 bits, writes probabilities and the choice.
-Kernel ExpertLayer::choice() const { return memory(12 * experts_.tokens * model_.experts); }
 
 /// Top-k, masks, counts and the like, which move next to nothing.
 std::vector<Kernel> ExpertLayer::routing(std::int64_t small) const {
   return std::vector<Kernel>(static_cast<std::size_t>(small), memory(0));
 }
 
-Kernel ExpertLayer::first() const {
-  return grouped_gemm(experts_.rows_per_expert(), (model_.gated_mlp ? 2 : 1) * experts_.ffn, model_.hidden,
-                      experts_.experts);
+MlpProducts ExpertLayer::products() const {
+  return expert_products(model_, experts_.rows, experts_.rows_per_expert(), experts_.ffn, experts_.experts);
 }
-
-Kernel ExpertLayer::second() const {
-  return grouped_gemm(experts_.rows_per_expert(), model_.hidden, experts_.ffn, experts_.experts);
-}
-
-/// Returns the bytes of one input of the activation function.
-Bytes ExpertLayer::inner() const { return experts_.rows * experts_.ffn * shape_.element; }
 
 /// Rows that come rank by rank are put in the order of the experts.
 std::vector<Kernel> ExpertLayer::sort_rows() const {
@@ -182,15 +164,15 @@ std::int32_t ExpertLayer::forward(StepBuilder& to, std::int32_t after) const {
   const Bytes sent = experts_.sent * experts_.row;
   std::vector<Kernel> choosing = routing(software_.routing_kernels);
   for (const Kernel& kernel :
-       {elementwise(2 * shape_.cut_residual()), router(), choice(), elementwise(own + sent)})
+       {elementwise(2 * shape_.cut_residual()), router_product(model_, experts_.tokens),
+        router_choice(model_, experts_.tokens), elementwise(own + sent)})
     choosing.push_back(kernel);
   const std::int32_t routed = to.compute(Part::experts, std::move(choosing), after);
   const Sent tokens = send(to, PassKind::forward, wait_for_router(to, routed));
   std::vector<Kernel> kernels = sort_rows();
   const std::vector<Kernel> sorted_back = kernels;
-  kernels.push_back(first());
-  kernels.push_back(activation(inner()));
-  kernels.push_back(second());
+  const MlpProducts mlp = products();
+  for (const Kernel& kernel : {mlp.first, activation(mlp), mlp.second}) kernels.push_back(kernel);
   add_biases(kernels);
   kernels.insert(kernels.end(), sorted_back.begin(), sorted_back.end());
   const std::int32_t back =
@@ -225,11 +207,12 @@ void ExpertLayer::add_for_each_expert(Bytes bytes, std::vector<Kernel>& kernels)
 
 void ExpertLayer::add_weight_gradients(std::vector<Kernel>& kernels) const {
   const double sums = software_.fused_sum_bytes();
-  kernels.push_back(weight_gradient(second(), sums));
-  kernels.push_back(weight_gradient(first(), sums));
+  const MlpProducts mlp = products();
+  kernels.push_back(weight_gradient(mlp.second, sums));
+  kernels.push_back(weight_gradient(mlp.first, sums));
   if (model_.biases && software_.bias_gradient_kernels) {
     if (!software_.expert_bias_kernels) kernels.push_back(memory(values() * shape_.element));
-    kernels.push_back(memory((model_.gated_mlp ? 2 : 1) * inner()));
+    kernels.push_back(memory(mlp_inputs(model_) * experts_.rows * experts_.ffn * shape_.element));
   }
   if (software_.accumulation_bytes_per_parameter > 0 && !software_.fuses_accumulation)
     kernels.push_back(scaled(experts_.expert_parameters(), software_.accumulation_bytes_per_parameter));
@@ -242,21 +225,23 @@ std::int32_t ExpertLayer::backward(StepBuilder& to, PassKind kind, std::int32_t 
   const std::int32_t spread =
       to.compute(Part::experts, {elementwise((model_.post_norms ? 4 : 1) * own + 2 * sent)}, after);
   const Sent tokens = send(to, kind, spread);
-  const std::int64_t inputs = model_.gated_mlp ? 2 : 1;
+  const MlpProducts mlp = products();
   std::vector<Kernel> kernels = sort_rows();
   const std::vector<Kernel> sorted_back = kernels;
   add_bias_gradients(kernels);
-  kernels.push_back(input_gradient(second()));
-  kernels.push_back(elementwise((2 * inputs + 1) * inner()));
-  kernels.push_back(input_gradient(first()));
+  kernels.push_back(input_gradient(mlp.second));
+  kernels.push_back(elementwise(mlp.gradient * shape_.element));
+  kernels.push_back(input_gradient(mlp.first));
   kernels.insert(kernels.end(), sorted_back.begin(), sorted_back.end());
   if (kind == PassKind::backward) add_weight_gradients(kernels);
   const std::int32_t back =
       combine(to, to.compute(Part::experts, std::move(kernels), tokens.there, slicing_time()));
   kernels = routing(software_.routing_kernels / 2);
-  for (const Kernel& kernel : {elementwise(sent + own), choice(), input_gradient(router())})
+  const Kernel router = router_product(model_, experts_.tokens);
+  for (const Kernel& kernel :
+       {elementwise(sent + own), router_choice(model_, experts_.tokens), input_gradient(router)})
     kernels.push_back(kernel);
-  if (kind == PassKind::backward) kernels.push_back(weight_gradient(router()));
+  if (kind == PassKind::backward) kernels.push_back(weight_gradient(router));
   return finish(to, kind, tokens, back, std::move(kernels), elementwise(3 * own));
 }
 
@@ -264,7 +249,7 @@ std::int32_t ExpertLayer::backward_weight(StepBuilder& to, std::int32_t after) c
   const std::int32_t shared = run_shared(to, PassKind::backward_weight, MlpPart::all, after);
   std::vector<Kernel> kernels;
   add_weight_gradients(kernels);
-  kernels.push_back(weight_gradient(router()));
+  kernels.push_back(weight_gradient(router_product(model_, experts_.tokens)));
   return to.compute(Part::experts, std::move(kernels), shared);
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "workloads/models/expert_shape.hpp"
+#include "workloads/models/layer_products.hpp"
 #include "workloads/models/step_builder.hpp"
 
 namespace orrery {
@@ -70,16 +71,12 @@ class ExpertLayer {
   [[nodiscard]] Bytes inside_node() const;
   [[nodiscard]] Bytes copies(double per_token) const;
   [[nodiscard]] Kernel elementwise(Bytes bytes) const { return scaled(bytes, software_.elementwise_traffic); }
-  /// Returns the kernel of the activation function between two products, with `output` bytes of output.
-  [[nodiscard]] Kernel activation(Bytes output) const {
-    return elementwise(((model_.gated_mlp ? 2 : 1) + 1) * output);
+  [[nodiscard]] Kernel activation(const MlpProducts& mlp) const {
+    return elementwise(mlp.activation * shape_.element);
   }
-  [[nodiscard]] Kernel router() const;
-  [[nodiscard]] Kernel choice() const;
   [[nodiscard]] std::vector<Kernel> routing(std::int64_t small) const;
-  [[nodiscard]] Kernel first() const;
-  [[nodiscard]] Kernel second() const;
-  [[nodiscard]] Bytes inner() const;
+  /// Returns the products of the rank's experts.
+  [[nodiscard]] MlpProducts products() const;
   [[nodiscard]] bool sorts_rows() const { return plan_.expert_parallel > 1 && experts_.experts > 1; }
   [[nodiscard]] std::vector<Kernel> sort_rows() const;
   [[nodiscard]] Picoseconds slicing_time() const;

@@ -4,11 +4,10 @@
 #include <cmath>
 
 #include "workloads/communicators/expert_load.hpp"
+#include "workloads/models/layer_products.hpp"
 
 namespace orrery {
 namespace {
-
-std::int64_t inputs_of(const Model& m) { return m.gated_mlp ? 2 : 1; }
 
 std::int64_t loaded(std::int64_t tokens, double load) {
   return static_cast<std::int64_t>(std::ceil(static_cast<double>(tokens) * load));
@@ -21,10 +20,10 @@ std::int64_t shared_gate(const Model& m) { return m.shared_expert_gate ? m.hidde
 
 }  // namespace
 
-std::int64_t mlp_weights(const Model& m, std::int64_t ffn) { return (inputs_of(m) + 1) * m.hidden * ffn; }
+std::int64_t mlp_weights(const Model& m, std::int64_t ffn) { return (mlp_inputs(m) + 1) * m.hidden * ffn; }
 
 std::int64_t mlp_parameters(const Model& m, std::int64_t ffn) {
-  return mlp_weights(m, ffn) + (m.biases ? inputs_of(m) * ffn + m.hidden : 0);
+  return mlp_weights(m, ffn) + (m.biases ? mlp_inputs(m) * ffn + m.hidden : 0);
 }
 
 std::int64_t mixture_parameters(const Model& m) {
@@ -93,7 +92,7 @@ void ExpertShape::add(ActivationSum& sum, bool first) const {
   if (casts_for_shared(sum)) sum.add_product_input(kExperts, stream, {Module::norm, Module::experts});
   sum.add(kExperts, kRouter * tokens * model_.experts, {Module::experts});
   sum.add_product_input(kExperts, kept_by_products(model_.hidden, 0), {Module::experts});
-  sum.add(kExperts, kept_by_products(inputs_of(model_) * ffn, inputs_of(model_) * shared_ffn),
+  sum.add(kExperts, kept_by_products(mlp_inputs(model_) * ffn, mlp_inputs(model_) * shared_ffn),
           {Module::experts});
   sum.add_product_input(kExperts, kept_by_products(ffn, shared_ffn), {Module::experts, Module::activation});
 }
@@ -103,14 +102,14 @@ WorkspaceBytes ExpertShape::gradients() const {
   const Bytes inner = rows * ffn * element_;
   WorkspaceBytes come{.activation_gradients = stream + rows * row, .communication = sent * row};
   const Bytes product = rows * row + inner;
-  const Bytes in_experts = stream + std::max(product, inputs_of(model_) * inner);
+  const Bytes in_experts = stream + std::max(product, mlp_inputs(model_) * inner);
   return in_experts > come.total() ? WorkspaceBytes{.activation_gradients = in_experts} : come;
 }
 
 /// Adds activations that wait for gradients of weights. Those of the router keep their precision.
 void ExpertShape::add_for_weights(ActivationSum& sum) const {
   constexpr auto kWaiting = ActivationKind::for_weights;
-  const std::int64_t inner = inputs_of(model_) + 1;
+  const std::int64_t inner = mlp_inputs(model_) + 1;
   const std::int64_t shared = shared_ffn > 0 ? model_.hidden : 0;  // gradient of the output
   sum.add(kWaiting, stream + 2 * element_ * tokens * model_.experts);
   if (casts_for_shared(sum)) sum.add_product_input(kWaiting, stream);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "workloads/models/encoder_decoder.hpp"
+#include "workloads/models/layer_products.hpp"
 #include "workloads/models/recurrence.hpp"
 #include "workloads/models/transformer.hpp"
 
@@ -105,8 +106,7 @@ void Transformer::hold_weight_gradients(const LayerContent& content, Block& bloc
           bytes(mlp_weights(model_, experts.ffn) + mlp_weights(model_, experts.shared_ffn));
     return;
   }
-  const std::int64_t first =
-      (model_.gated_mlp ? 2 : 1) * widest * model_.hidden;  // matrices of an MLP as one
+  const std::int64_t first = mlp_inputs(model_) * widest * model_.hidden;  // matrices of an MLP as one
   std::int64_t mixer = content.attends() ? largest_attention_weight(model_, heads) : 0;
   if (content.recurs())
     mixer = model_.hidden * recurrence_of(content.mixer, model_, shape_.tensor).input_width;

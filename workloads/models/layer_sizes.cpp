@@ -1,6 +1,7 @@
 // The block of a layer without its steps: parameters, tensors and matrices on one rank.
 #include <algorithm>
 
+#include "workloads/models/layer_products.hpp"
 #include "workloads/models/transformer.hpp"
 
 namespace orrery {
@@ -63,7 +64,7 @@ void Transformer::list_matrices(const LayerContent& content, Block& block) const
   if (content.mlp == LayerMlp::dense) add_half(halves.subs[1]);
   if (!content.has_experts()) return;
   const ExpertShape experts(model_, plan_, shape_);
-  const std::int64_t inputs = model_.gated_mlp ? 2 : 1;
+  const std::int64_t inputs = mlp_inputs(model_);
   add(gemm(1, model_.experts, model_.hidden));
   add(gemm(1, inputs * experts.ffn, model_.hidden), experts.experts, true);
   add(gemm(1, model_.hidden, experts.ffn), experts.experts, true);

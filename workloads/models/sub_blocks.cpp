@@ -1,6 +1,7 @@
 #include "workloads/models/sub_blocks.hpp"
 
 #include "workloads/models/attention_kernels.hpp"
+#include "workloads/models/layer_products.hpp"
 #include "workloads/models/sparse_attention.hpp"
 
 namespace orrery {
@@ -9,15 +10,13 @@ namespace {
 void add_mlp(const Experiment& experiment, const TransformerShape& shape, std::int64_t ffn, SubBlock& block) {
   const Model& model = experiment.model;
   const double traffic = experiment.software.elementwise_traffic;
-  const Bytes inner = shape.tokens * ffn * shape.element;
-  const std::int64_t inputs = model.gated_mlp ? 2 : 1;
+  const MlpProducts mlp = mlp_products(model, shape.tokens, ffn);
   const Bytes of_biases = model.biases ? 1 : 0;
-  block.first = {{gemm(shape.tokens, inputs * ffn, model.hidden), model.adapts(Linear::fc1),
-                  of_biases * inputs * inner}};
-  block.core = {scaled((inputs + 1) * inner, traffic)};
-  block.core_backward = {scaled((2 * inputs + 1) * inner, traffic)};
-  block.second = {gemm(shape.tokens, model.hidden, ffn), model.adapts(Linear::fc2),
-                  of_biases * shape.cut_residual()};
+  block.first = {
+      {mlp.first, model.adapts(Linear::fc1), of_biases * mlp.first.m * mlp.first.n * shape.element}};
+  block.core = {scaled(mlp.activation * shape.element, traffic)};
+  block.core_backward = {scaled(mlp.gradient * shape.element, traffic)};
+  block.second = {mlp.second, model.adapts(Linear::fc2), of_biases * shape.cut_residual()};
 }
 
 }  // namespace
@@ -54,7 +53,7 @@ SubBlock attention_sub_block(const Experiment& experiment, const TransformerShap
   }
   block.core = kernels.forward();
   block.core_backward = kernels.backward(block.core);
-  block.second = {gemm(shape.tokens, model.hidden, output_width(model, shape.own_heads())),
+  block.second = {mixer_output_product(model, shape.tokens, output_width(model, shape.own_heads())),
                   model.adapts(Linear::proj), model.biases ? shape.cut_residual() : 0};
   return block;
 }
@@ -64,7 +63,7 @@ SubBlock shared_experts_sub_block(const Experiment& experiment, const Transforme
   SubBlock block;
   add_mlp(experiment, shape, ffn, block);
   if (experiment.model.shared_expert_gate) {
-    block.first.push_back({gemm(shape.tokens, 1, experiment.model.hidden), false, 0});
+    block.first.push_back({shared_gate_product(experiment.model, shape.tokens), false, 0});
     block.after = {scaled(2 * shape.cut_residual(), experiment.software.elementwise_traffic)};
   }
   return block;

@@ -6,6 +6,7 @@
 #include "workloads/models/encoder_decoder.hpp"
 #include "workloads/models/expert_shape.hpp"
 #include "workloads/models/layer_counts.hpp"
+#include "workloads/models/layer_products.hpp"
 #include "workloads/models/recurrence.hpp"
 
 namespace orrery {
@@ -17,7 +18,7 @@ constexpr std::initializer_list<Linear> kAllLinears{Linear::qkv, Linear::proj, L
 std::int64_t adapter_count(const Model& m, std::int64_t query, std::int64_t key_value, std::int64_t ffn,
                            std::initializer_list<Linear> beside = kAllLinears) {
   const std::array<std::int64_t, kLinearCount> sides{m.hidden + query + key_value, query + m.hidden,
-                                                     m.hidden + (m.gated_mlp ? 2 : 1) * ffn, ffn + m.hidden};
+                                                     m.hidden + mlp_inputs(m) * ffn, ffn + m.hidden};
   std::int64_t sum = 0;
   for (const Linear matrix : beside) sum += m.adapts(matrix) ? sides[static_cast<std::size_t>(matrix)] : 0;
   return m.lora_rank * sum;
@@ -303,7 +304,7 @@ WorkspaceBytes TransformerShape::mlp_gradients() const {
 
 void TransformerShape::add_for_weights(ActivationSum& sum, bool attends, bool dense_mlp) const {
   const auto trained = [&](Linear which, bool has) { return has && keeps_input(which) ? 1 : 0; };
-  const std::int64_t inner = (model_.gated_mlp ? 2 : 1) * ffn;
+  const std::int64_t inner = mlp_inputs(model_) * ffn;
   const Bytes hidden = tokens * model_.hidden * element;
   const std::int64_t qkv = trained(Linear::qkv, attends);
   const std::int64_t proj = trained(Linear::proj, attends);

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "workloads/models/layer_products.hpp"
 #include "workloads/models/transformer.hpp"
 
 namespace orrery {
@@ -90,7 +91,7 @@ std::vector<Kernel> Transformer::chunked_loss() const {
   const std::int64_t chunks = loss_chunks();
   for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
     const std::int64_t tokens = shape_.tokens * (chunk + 1) / chunks - shape_.tokens * chunk / chunks;
-    const Kernel product = gemm(tokens, shape_.vocab, model_.hidden);
+    const Kernel product = logits_product(model_, tokens, shape_.vocab);
     kernels.push_back(product);
     kernels.push_back(scaled(tokens * shape_.vocab,
                              software_.forward_bytes_per_logit + software_.backward_bytes_per_logit));
@@ -110,7 +111,7 @@ Steps Transformer::head_forward(Workload& workload) const {
   if (loss_chunks() > 1) {
     std::ranges::move(chunked_loss(), std::back_inserter(kernels));
   } else {
-    kernels.push_back(gemm(shape_.tokens, shape_.vocab, model_.hidden));
+    kernels.push_back(logits_product(model_, shape_.tokens, shape_.vocab));
     kernels.push_back(scaled(logits, software_.forward_bytes_per_logit));
   }
   std::int32_t out = to.compute(Part::head, std::move(kernels), ready);
@@ -124,7 +125,7 @@ Steps Transformer::head_forward(Workload& workload) const {
 
 Steps Transformer::head_backward(PassKind kind, Workload& workload) const {
   const std::int64_t logits = shape_.tokens * shape_.vocab;
-  const Kernel product = gemm(shape_.tokens, shape_.vocab, model_.hidden);
+  const Kernel product = logits_product(model_, shape_.tokens, shape_.vocab);
   StepBuilder to(experiment_, workload, phase_of(kind));
   const bool chunked = loss_chunks() > 1;  // whose gradients are there already
   const bool trains = completes_gradients(kind) && !frozen() && !chunked;
