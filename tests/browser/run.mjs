@@ -3,6 +3,7 @@
 // usage: node tests/browser/run.mjs [--orrery FILE] [--images FOLDER] [NAME...]
 //   --orrery FILE    the program, build/release/apps/orrery by default
 //   --images FOLDER  where the screenshots of the documentation go; without it none are kept
+//   --site FOLDER    the documentation as scripts/site built it; without it the check `site` is left out
 //   NAME             files of checks/ to run, without .mjs; all by default
 // Exit status: 0 all checks pass, 1 one fails, 2 wrong arguments, 77 the browser or the packages of npm are missing.
 import fs from 'node:fs';
@@ -15,12 +16,12 @@ const root = path.resolve(here, '../..');
 const browserPath = process.env.CHROMIUM || '/usr/bin/chromium';
 
 function argumentsOf(list) {
-  const options = { orrery: path.join(root, 'build/release/apps/orrery'), images: '', names: [] };
+  const options = { orrery: path.join(root, 'build/release/apps/orrery'), images: '', site: '', names: [] };
   for (let i = 0; i < list.length; ++i) {
     const name = list[i].startsWith('--') ? list[i].slice(2) : '';
     if (!name) options.names.push(list[i]);
     else if (name in options && name !== 'names' && i + 1 < list.length) options[name] = path.resolve(list[++i]);
-    else throw new Error(`found ${list[i]}, allowed --orrery FILE, --images FOLDER and names of checks`);
+    else throw new Error(`found ${list[i]}, allowed --orrery FILE, --images FOLDER, --site FOLDER and names of checks`);
   }
   return options;
 }
@@ -33,14 +34,14 @@ function missing(options) {
   return '';
 }
 
-async function chosenChecks(names) {
+async function chosenChecks({ names, site }) {
   const known = fs.readdirSync(path.join(here, 'checks')).filter((file) => file.endsWith('.mjs'));
   const all = known.map((file) => file.slice(0, -4)).sort();
   for (const name of names) {
     if (!all.includes(name)) throw new Error(`found check ${name}, allowed ${all.join(', ')}`);
   }
   const checks = [];
-  for (const name of names.length ? names : all)
+  for (const name of names.length ? names : all.filter((name) => name !== 'site' || site))
     checks.push({ name, run: (await import(`./checks/${name}.mjs`)).default });
   return checks;
 }
@@ -51,6 +52,7 @@ async function runCheck(check, Session, options) {
   const session = await Session.start({
     program: options.orrery,
     images: options.images,
+    site: options.site,
     packages: path.join(here, 'node_modules'),
     work,
     browserPath,
@@ -80,7 +82,7 @@ async function main() {
       console.log(`skipped, missing: ${lack}`);
       return 77;
     }
-    checks = await chosenChecks(options.names);
+    checks = await chosenChecks(options);
   } catch (error) {
     console.error(error.message);
     return 2;
