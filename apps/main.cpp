@@ -16,6 +16,7 @@
 #include "apps/help_format.hpp"
 #include "apps/option_checks.hpp"
 #include "apps/text_columns.hpp"
+#include "apps/version.hpp"
 #include "config/schema/aliases.hpp"
 #include "config/schema/experiment_keys.hpp"
 #include "config/text/wording.hpp"
@@ -188,7 +189,7 @@ int main(int argc, char** argv) {
   orrery::prepare_heap();
   CLI::App app{"Orrery simulates LLM training clusters.", "orrery"};
   app.formatter(orrery::help_format());
-  app.set_version_flag("-v,--version", ORRERY_VERSION);
+  app.set_version_flag("-v,--version", orrery::kVersionText);
   app.require_subcommand(1);
   app.footer(
       "Exit status: 0 done, 1 the run failed, 2 the input is wrong, 3 the plan does not fit into memory.");
@@ -201,7 +202,7 @@ int main(int argc, char** argv) {
   }
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   if (arguments.empty() || arguments.front() == "help") return print_help(app, arguments);
-  if (arguments.front() == "version") return print(ORRERY_VERSION "\n");
+  if (arguments.front() == "version") return print(orrery::kVersionText + std::string("\n"));
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

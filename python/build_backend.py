@@ -1,10 +1,13 @@
 """Makes a wheel for `pip install .`: CMake builds the extension, and the package is zipped around it (PEP 517, 427).
 
-Needs the standard library, CMake and the packages of apt-packages.txt; downloads nothing.
+A source distribution holds the files that git tracks. Needs the standard library, CMake and the packages of
+apt-packages.txt; downloads nothing.
 Config setting `build-folder`: a configured build to use instead of one of its own, build/wheel-*."""
 
 import base64
+import gzip
 import hashlib
+import io
 import os
 import pathlib
 import re
@@ -12,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import tomllib
 import zipfile
 
@@ -99,5 +103,25 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     return name
 
 
+def sources():
+    """Paths of the project's files from its root: those that git tracks, or all of an unpacked source distribution."""
+    if (ROOT / ".git").exists():
+        listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+        return sorted(name for name in listed.split("\0") if name and (ROOT / name).is_file())
+    made = {"build", "__pycache__", "node_modules", "PKG-INFO"}
+    return sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*")
+                  if path.is_file() and not made & set(path.relative_to(ROOT).parts))
+
+
 def build_sdist(sdist_directory, config_settings=None):
-    raise NotImplementedError("orrery is built from a checkout: pip install PATH")
+    base = f"orrery-{version()}"
+    files = [(name, (ROOT / name).read_bytes(), (ROOT / name).stat().st_mode & 0o100) for name in sources()]
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for name, data, runs in [("PKG-INFO", metadata().encode(), 0), *files]:
+            entry = tarfile.TarInfo(f"{base}/{name}")
+            entry.size, entry.mode = len(data), 0o755 if runs else 0o644
+            archive.addfile(entry, io.BytesIO(data))
+    name = f"{base}.tar.gz"
+    (pathlib.Path(sdist_directory) / name).write_bytes(gzip.compress(packed.getvalue(), compresslevel=6, mtime=0))
+    return name

@@ -378,8 +378,26 @@ class CommandLine(CommandLineCase):
         for what in ("model", "cluster", "experiment", "calibration"):
             schema = json.loads(orrery("schema", what).stdout)
             self.assertIn("properties", json.dumps(schema))
-        self.assertEqual(orrery("--version").returncode, 0)
         self.assertEqual(orrery("simulate", "--help").returncode, 0)
+
+    def test_a_schema_names_its_address_where_asked(self):
+        plain, address = json.loads(orrery("schema", "model").stdout), "https://example.org/model.json"
+        self.assertNotIn("$id", plain)
+        self.assertEqual(json.loads(orrery("schema", "model", "--id", address).stdout), {**plain, "$id": address})
+        self.assertEqual(orrery("schema", "--id", "").returncode, 2)
+
+    def test_an_experiment_may_name_its_schema(self):
+        asked = ("simulate", self.experiment, "--json", "-", "--only", "step_time_s", "--quiet")
+        plain = orrery(*asked).stdout
+        self.experiment.write_text(json.dumps({"$schema": "https://example.org/experiment.json", **SMALL}))
+        self.assertEqual(orrery(*asked).stdout, plain)
+        self.assertNotIn("$schema", orrery("simulate", self.experiment, "--resolved").stdout)
+
+    def test_the_version_says_the_commit_it_was_built_from(self):
+        out = orrery("--version")
+        self.assertEqual(out.returncode, 0)
+        self.assertRegex(out.stdout, r"\A\d+\.\d+\.\d+( \([0-9a-f]{10,40}(-dirty)?\))?\n\Z")
+        self.assertEqual(orrery("version").stdout, out.stdout)
 
 
 if __name__ == "__main__":

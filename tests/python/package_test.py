@@ -7,6 +7,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tarfile
 import tempfile
 import unittest
 import zipfile
@@ -114,6 +115,28 @@ class Install(unittest.TestCase):
             with zipfile.ZipFile(pathlib.Path(folder) / name) as wheel:
                 self.assertIsNone(wheel.testzip())
         self.assertEqual(*wheels)
+
+    def test_a_source_distribution_makes_the_same_wheel(self):
+        sys.path.insert(0, str(ROOT / "python"))
+        import build_backend
+
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            packed = folder / build_backend.build_sdist(folder)
+            first = packed.read_bytes()
+            with tarfile.open(packed) as archive:
+                archive.extractall(folder)
+            unpacked = folder / packed.name.removesuffix(".tar.gz")
+            for file in ("PKG-INFO", "pyproject.toml", "CMakeLists.txt", "LICENSE", "scripts/setup"):
+                self.assertTrue((unpacked / file).is_file(), file)
+            self.assertTrue(os.access(unpacked / "scripts/setup", os.X_OK))
+            made = "import build_backend as b, sys; print(b.build_sdist('.'), b.build_wheel('.', {'build-folder': sys.argv[1]}))"
+            out = subprocess.run([sys.executable, "-c", made, str(BUILD)], cwd=folder, check=True, capture_output=True, text=True,
+                                 env={**os.environ, "PYTHONPATH": str(unpacked / "python")}).stdout.split()
+            self.assertEqual((folder / out[-2]).read_bytes(), first)
+            (folder / "here").mkdir()
+            here = build_backend.build_wheel(folder / "here", {"build-folder": str(BUILD)})
+            self.assertEqual((folder / out[-1]).read_bytes(), (folder / "here" / here).read_bytes())
 
     def test_importing_needs_no_other_package(self):
         code = ("import sys\nfor name in ('numpy', 'pandas', 'networkx', 'distributed', 'gymnasium'): sys.modules[name] = None\n"

@@ -167,7 +167,7 @@ class Names(unittest.TestCase):
         self.assertEqual(orrery.schema(), json.loads(command("schema")))
         self.assertRaises(orrery.ExperimentError, orrery.entry, "models", "gpt3")
         self.assertRaises(orrery.ExperimentError, orrery.entry, "schedules", "1f1b")
-        self.assertEqual(command("--version").split()[-1], orrery.__version__)
+        self.assertEqual(command("--version").split()[0], orrery.__version__)
 
 
 if __name__ == "__main__":
