@@ -1,5 +1,5 @@
-// Runs a workload of docs/developers/performance.md as a process of its own and prints one line of JSON: what was
-// simulated, and what building and running took.
+// Runs a workload of docs/developers/performance.md as a process of its own and prints one line of JSON: what
+// was simulated, and what building and running took.
 //
 //   bench_workloads ring RANKS              ring all-reduce, the sweep over one step after the other
 //   bench_workloads ring-flows RANKS        the same, every message a flow through the event queue

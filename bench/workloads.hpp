@@ -1,5 +1,5 @@
-// The four workloads of docs/developers/performance.md, for every simulator that is measured there: the same tasks,
-// nanoseconds and bytes. A workload is written to a sink, which numbers tasks from 0 in the order of
+// The four workloads of docs/developers/performance.md, for every simulator that is measured there: the same
+// tasks, nanoseconds and bytes. A workload is written to a sink, which numbers tasks from 0 in the order of
 // these calls, each after its predecessors:
 //
 //   compute(host, ns, preds)               a task on a host

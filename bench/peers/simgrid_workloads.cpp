@@ -1,6 +1,6 @@
-// The workloads of docs/developers/performance.md in SimGrid (S4U activities, without actors): network model CM02 with
-// all factors 1, no cross traffic, no TCP window; latency, then max-min sharing of the links on the route.
-// The driver counts predecessors and creates an activity when the last of them ends, so only running
+// The workloads of docs/developers/performance.md in SimGrid (S4U activities, without actors): network model
+// CM02 with all factors 1, no cross traffic, no TCP window; latency, then max-min sharing of the links on the
+// route. The driver counts predecessors and creates an activity when the last of them ends, so only running
 // activities exist: SimGrid 3.32 keeps activities in one list and leaves it by linear search, which makes a
 // graph tied by add_successor quadratic.
 
