@@ -1,6 +1,6 @@
 // Builds a convolutional network of which only its size is known: equal layers of convolutions, their
 // normalisation and their activation; whole matrices behind them have their parameters in the last layer.
-// What an element of kept activations costs in memory traffic beside the convolutions: forward, normalisation
+// An element of kept activations costs memory traffic beside the convolutions: forward, normalisation
 // reads its input twice and writes, activation reads and writes, for two kept values; backward, they read 6
 // and write 2.
 #include "workloads/models/step_builder.hpp"
