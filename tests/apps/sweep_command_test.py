@@ -9,6 +9,7 @@ import io
 import json
 import os
 import resource
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -147,9 +148,13 @@ class SweepCommand(CommandLineCase):
         for process in both:
             self.assertEqual((process.communicate(timeout=120)[1], process.returncode), ("", 0))
         self.sweep(space, "--quiet", "--only", "step_time_s", out=self.path / "whole.db")
-        exports = [self.sweep("--export", "csv", out=out).stdout for out in (self.out, self.path / "whole.db")]
-        self.assertEqual(*exports)
-        self.assertFalse([name for name in self.files() if name.endswith(("-wal", "-shm", "-journal"))])
+        # Where both end at the same moment neither can remove the journal; the file is whole without it, and the next
+        # sweep that ends alone removes it.
+        shutil.copy(self.out, self.path / "copy.db")
+        exports = {self.sweep("--export", "csv", out=out).stdout for out in (self.out, self.path / "whole.db", self.path / "copy.db")}
+        self.assertEqual(len(exports), 1)
+        self.assertEqual(self.sweep(space, "--quiet", "--only", "step_time_s").returncode, 0)
+        self.assertFalse([name for name in self.files() if name.startswith("r.db-")])
 
     def test_no_room(self):
         def limited():
