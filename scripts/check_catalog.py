@@ -46,12 +46,13 @@ LINK_CONSTANTS = {"latency_us", "efficiency"}
 RAMP_CONSTANTS = {"base_latency_us", "ramp_us", "ramp_efficiency"}
 CONSTANTS = {
     "gpu": ({
-        "kernel_launch_us", "gemm_efficiency", "gemm_efficiency_fp8", "memory_efficiency", "sustained_clock",
+        "kernel_launch_us", "gemm_efficiency", "gemm_efficiency_fp8", "memory_efficiency",
         "tile_feed_elements", "gemm_tile_us", "gemm_start_us", "memory_ramp_us", "flash_efficiency",
         "flash3_efficiency", "communication_interference",
     }, {
         "convolution_start_us", "sustained_clock_fp8", "sustained_clock_attention", "gemm_efficiency_fp8_blockwise", "gemm_efficiency_fp4",
-        "partial_wave",
+        "partial_wave", "sustained_clock", "static_power_w", "product_pj_per_flop", "product_pj_per_flop_fp8",
+        "product_pj_per_flop_fp4", "attention_pj_per_flop", "exponential_speed",
     }),
     "node": (LINK_CONSTANTS, RAMP_CONSTANTS | {"nvls_efficiency", "nvls_latency_us", "host_gb_per_s"}),
     "fabric": (LINK_CONSTANTS, RAMP_CONSTANTS | {"flow_gbps"}),

@@ -28,6 +28,14 @@ std::string_view obstacle_to_chunks(const Plan& plan) {
   return plan.overlap_tensor_parallel ? "" : "overlap_tensor_parallel";
 }
 
+double usual_bucket_mb(const Plan& plan, const Software& software) {
+  const double parameters =
+      std::max(software.bucket_parameters,
+               software.bucket_parameters_per_copy * static_cast<double>(plan.weight_copies()));
+  if (software.bucket_parameters > 0) return parameters * static_cast<double>(software.gradient_bytes) * 1e-6;
+  return software.fusion_buffer_mb > 0 ? software.fusion_buffer_mb : plan.bucket_mb;
+}
+
 }  // namespace
 
 void complete_overlap(Experiment& experiment, const Json& given, const Menus& menus, Findings& findings) {
@@ -35,8 +43,7 @@ void complete_overlap(Experiment& experiment, const Json& given, const Menus& me
   const auto has = [&](std::string_view key) { return given.contains(key); };
   if (!has("overlap_gradient_reduce"))
     plan.overlap_gradient_reduce = experiment.software.overlaps_gradient_reduce;
-  if (!has("bucket_mb") && experiment.software.fusion_buffer_mb > 0)
-    plan.bucket_mb = experiment.software.fusion_buffer_mb;
+  if (!has("bucket_mb")) plan.bucket_mb = usual_bucket_mb(plan, experiment.software);
   if (experiment.model.attends()) {
     const Software& software = experiment.software;
     if (!has("overlap_tensor_parallel")) plan.overlap_tensor_parallel = software.overlaps_tensor_parallel;

@@ -43,6 +43,11 @@ Gpu read_gpu(const Json& value, const Path& path, Scope& scope) {
     scope.findings.add(Path(path, "memory_reserve_gb"),
                        fmt::format("found {} GB, allowed less than the {} GB that can be used",
                                    gpu.memory_reserve_gb, usable));
+  if (gpu.power_w > 0 && gpu.sustained_clock == 0 && gpu.product_pj_per_flop > 0 &&
+      gpu.static_power_w >= gpu.power_w)
+    scope.findings.add(Path(path, "static_power_w"),
+                       fmt::format("found {} W, allowed less than power_w, {} W: none is left for products",
+                                   gpu.static_power_w, gpu.power_w));
   if (const auto peaks = value.find("peak_tflops"); peaks != value.end()) {
     read_peaks(*peaks, gpu, Path(path, "peak_tflops"), scope);
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -31,11 +32,19 @@ struct Gpu {
   double memory_efficiency = 1;  ///< sustained share of memory_gb_per_s, 0..1
 
   /// Share of the speed of short runs that long training keeps, 0..1: of products in 16 bits and more, of
-  /// those in fewer, and of fused attention; kernels that draw more power are slowed down more. 0: as the
-  /// first.
-  double sustained_clock = 1;
+  /// those in fewer, and of fused attention. 0: the last two as the first, and that by power, as
+  /// clock_within_power() says, or 1 where the energy of a FLOP is unknown.
+  double sustained_clock = 0;
   double sustained_clock_fp8 = 0;
   double sustained_clock_attention = 0;
+  /// Power that does not follow the clock of products: leakage, memory, links.
+  double static_power_w = 0;
+  /// Energy of a FLOP at the full clock, in 1e-12 J (so in watts for each TFLOP/s): of products in 16 bits
+  /// and more, in 8 bits, in 4 bits, and of fused attention, all that moves operands with it. 0: unknown.
+  double product_pj_per_flop = 0;
+  double product_pj_per_flop_fp8 = 0;
+  double product_pj_per_flop_fp4 = 0;
+  double attention_pj_per_flop = 0;
   double gemm_efficiency_fp8 = 0;            ///< gemm_efficiency of fp8 products; 0: the same
   double gemm_efficiency_fp8_blockwise = 0;  ///< of those with scales for blocks of 128; 0: as fp8
   double gemm_efficiency_fp4 = 0;            ///< of fp4 products; 0: as fp8
@@ -47,6 +56,7 @@ struct Gpu {
   double memory_ramp_us = 0;        ///< start and end of a memory-bound kernel
   double flash_efficiency = 0;      ///< share of the peak, FlashAttention 2, long and wide; 0: as GEMMs
   double flash3_efficiency = 0;     ///< the same of FlashAttention 3; 0: the GPU does not run it
+  double exponential_speed = 1;     ///< exponentials of an SM over those of a Hopper's, 16 a clock
   /// Share of its pace that compute loses while tensor, data or expert traffic runs beside it, which takes
   /// SMs and memory bandwidth.
   double communication_interference = 0;
@@ -59,12 +69,48 @@ struct Gpu {
   double power_w = 0;       ///< the most it draws, its thermal design power; 0: unknown
   double usd_per_hour = 0;  ///< its rent, with its share of the node; 0: unknown
 
-  /// Returns the clock that products sustain, by the kinds of `sustained_clock`.
+  /// Returns the share of the peak that large products reach in a short run; a precision without a constant
+  /// of its own has that of the next wider one.
+  [[nodiscard]] double efficiency_of_products(Precision precision) const {
+    if (!is_narrow(precision)) return gemm_efficiency;
+    if (precision == Precision::fp4 && gemm_efficiency_fp4 > 0) return gemm_efficiency_fp4;
+    if (precision == Precision::fp8_blockwise && gemm_efficiency_fp8_blockwise > 0)
+      return gemm_efficiency_fp8_blockwise;
+    return gemm_efficiency_fp8 > 0 ? gemm_efficiency_fp8 : gemm_efficiency;
+  }
+
+  /// Returns the clock that products sustain: `sustained_clock` or `sustained_clock_fp8` if given, otherwise
+  /// the one at which they draw `power_w`.
   [[nodiscard]] double clock_of_products(Precision precision) const {
-    return is_narrow(precision) && sustained_clock_fp8 > 0 ? sustained_clock_fp8 : sustained_clock;
+    if (is_narrow(precision)) {
+      if (sustained_clock_fp8 > 0) return sustained_clock_fp8;
+      const bool four_bits = precision == Precision::fp4 && product_pj_per_flop_fp4 > 0;
+      const double pj_per_flop = four_bits ? product_pj_per_flop_fp4 : product_pj_per_flop_fp8;
+      const Precision unit = four_bits ? Precision::fp4 : Precision::fp8;
+      if (pj_per_flop > 0 && sustained_clock == 0)
+        return clock_within_power(pj_per_flop, peak(unit) * efficiency_of_products(unit));
+    }
+    if (sustained_clock > 0) return sustained_clock;
+    return clock_within_power(product_pj_per_flop, peak_in_16_bits() * gemm_efficiency);
   }
   [[nodiscard]] double clock_of_attention() const {
-    return sustained_clock_attention > 0 ? sustained_clock_attention : sustained_clock;
+    if (sustained_clock_attention > 0) return sustained_clock_attention;
+    if (attention_pj_per_flop == 0 || sustained_clock > 0) return clock_of_products(Precision::bf16);
+    const double share = flash3_efficiency > 0 ? flash3_efficiency : flash_efficiency;
+    return clock_within_power(attention_pj_per_flop, peak_in_16_bits() * share);
+  }
+
+  /// Returns the share of the full clock at which a kernel draws `power_w` and no more. The voltage falls
+  /// with the clock, so that the power beyond `static_power_w` goes with the clock's square (docs/theory/kernels.md,
+  /// "Power and clock").
+  /// @param tflops  of the kernel at the full clock
+  [[nodiscard]] double clock_within_power(double pj_per_flop, double tflops) const {
+    const double full_w = pj_per_flop * tflops;
+    const double left_w = power_w - static_power_w;
+    return power_w > 0 && full_w > left_w ? std::sqrt(left_w / full_w) : 1;
+  }
+  [[nodiscard]] double peak_in_16_bits() const {
+    return peak(Precision::bf16) > 0 ? peak(Precision::bf16) : peak(Precision::fp16);
   }
 
   /// Returns the most that it sends to NICs, and receives from them, in 1e9 bytes/s; 0: unknown.
@@ -84,7 +130,8 @@ struct Gpu {
   auto members(const Visit& visit) const {
     return visit(name, peak_tflops, memory_gb, memory_usable_gb, memory_reserve_gb, memory_gb_per_s, sms,
                  kernel_launch_us, gemm_efficiency, memory_efficiency, sustained_clock, sustained_clock_fp8,
-                 sustained_clock_attention, gemm_efficiency_fp8, gemm_efficiency_fp8_blockwise,
+                 sustained_clock_attention, static_power_w, product_pj_per_flop, product_pj_per_flop_fp8,
+                 product_pj_per_flop_fp4, attention_pj_per_flop, exponential_speed, gemm_efficiency_fp8, gemm_efficiency_fp8_blockwise,
                  gemm_efficiency_fp4, partial_wave, tile_feed_elements, gemm_tile_us, gemm_start_us,
                  convolution_start_us, memory_ramp_us, flash_efficiency, flash3_efficiency,
                  communication_interference, calibration, host_link_gb_per_s, host_memory_gb_per_s,

@@ -56,6 +56,7 @@ struct Software {
   double kept_bytes_per_logit = 4;   ///< from the forward pass of the loss to its backward pass
   double loss_bytes_per_logit = 2;   ///< more while either of them runs: copies in other widths, gradients
   bool keeps_narrow_inputs = false;  ///< inputs of products are kept as they were cast, in 8 or 4 bits
+  bool keeps_cast_weights = false;   ///< weights are cast to 8 or 4 bits once a step, not for each micro-batch
   std::int64_t bf16_gradient_memory_bytes = 0;  ///< of each gradient in bf16 training; 0: as wide as they are
   std::int64_t fp16_gradient_memory_bytes = 0;  ///< the same in fp16 training
   bool keeps_weight_gradients =
@@ -80,6 +81,9 @@ struct Software {
   double convolution_speed = 1;  ///< of convolutions, over large products
   /// Products of experts run one after another, each in waves of its own; else as one kernel.
   bool experts_in_turn = false;
+  /// In CUDA graphs of whole steps one kernel computes a product of all experts, their activation and the cast
+  /// of its result.
+  bool fuses_expert_mlp = false;
 
   // Serving.
   double iteration_us = 0;  ///< CPU time between two iterations: which requests and tokens come next
@@ -114,6 +118,10 @@ struct Software {
   // The next members describe a background thread that collects ready messages, as Horovod's and BlueFog's
   // do.
   double fusion_buffer_mb = 0;  ///< 1e6 bytes, the default of plan.bucket_mb; 0: that has its own
+  /// Parameters of a gradient bucket where plan.bucket_mb does not say: at least so many, and so many for each
+  /// copy of the weights; 0: as fusion_buffer_mb.
+  double bucket_parameters = 0;
+  double bucket_parameters_per_copy = 0;
   double cycle_time_ms = 0;     ///< from one check for ready messages to the next
   /// Time of the coordinating rank for each rank and tensor of a message: all ranks report their tensors, it
   /// finds those that all have and tells them.
@@ -167,14 +175,14 @@ struct Software {
     return visit(
         forward_issue_us, backward_issue_us, collective_issue_us, tensor_skew_us, tensor_wait_us,
         parameter_issue_us, pass_overhead_us, step_overhead_ms, many_nodes_wait_ms, image_loading_us,
-        image_loading_jitter, fusion_buffer_mb, cycle_time_ms, negotiation_us_per_tensor, synchronize_passes,
+        image_loading_jitter, fusion_buffer_mb, bucket_parameters, bucket_parameters_per_copy, cycle_time_ms, negotiation_us_per_tensor, synchronize_passes,
         dispatch_waits_for_host, expert_issue_us, row_slice_issue_us, routing_kernels, elementwise_traffic,
         forward_bytes_per_logit, backward_bytes_per_logit, optimizer_bytes_per_parameter,
         accumulation_bytes_per_parameter, fuses_accumulation, fused_softmax_multiple, gradient_bytes,
-        kept_bytes_per_logit, loss_bytes_per_logit, keeps_narrow_inputs, bf16_gradient_memory_bytes,
+        kept_bytes_per_logit, loss_bytes_per_logit, keeps_narrow_inputs, keeps_cast_weights, bf16_gradient_memory_bytes,
         fp16_gradient_memory_bytes, keeps_weight_gradients, allocator_overhead, framework_gb, context_gb,
         communicator_mb, memory_error_p10, memory_error_p90, flash_version, cudnn_attention, gemm_speed,
-        flash_speed, packed_attention_columns, convolution_speed, experts_in_turn, iteration_us, request_us,
+        flash_speed, packed_attention_columns, convolution_speed, experts_in_turn, fuses_expert_mlp, iteration_us, request_us,
         front_end_ms, weight_read_share, widened_read_share, cached_attention_share, grouped_query_reuse,
         widened_product_speed, one_shot_reduce_us, parameter_gather_efficiency, split_node_efficiency,
         data_reduce_efficiency, data_reduce_wait_ms, exchange_wait_ms, communication_interference, jitter,

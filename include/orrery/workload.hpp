@@ -147,12 +147,15 @@ struct Kernel {
   double more_columns = 0;  ///< attention: that each block of rows is worked off over, beside its own
   bool in_16_bits = false;  ///< gemm: also where the plan's precision is fp8
   bool grouped = false;     ///< gemm: each of the batch is a product with a weight of its own
+  bool at_once = false;     ///< gemm: one kernel computes all of a group, whatever the software does elsewhere
+  /// gemm: the operand lies ready in the precision of the product, for this one and for its gradient.
+  bool left_ready = false, right_ready = false;
   /// gemm: in memory, of a value of the right operand, which is ready for the product or widened on the way
   /// into it; 0: as the product takes it.
   double weight_bytes = 0;
 
   /// Calls of the host that it takes.
-  [[nodiscard]] std::int64_t launches() const { return grouped ? batch : 1; }
+  [[nodiscard]] std::int64_t launches() const { return grouped && !at_once ? batch : 1; }
   friend bool operator==(const Kernel&, const Kernel&) = default;
 };
 

@@ -36,7 +36,7 @@ std::string compute(const Gpu& gpu, double gemm_speed, const std::string& of = "
   return fmt::format(
       "{}large GEMMs sustain up to {:.0f} % of peak, memory-bound kernels {:.0f} % of the memory bandwidth, "
       "{} us between kernels",
-      of, 100 * std::min(1.0, gpu.gemm_efficiency * gpu.sustained_clock * gemm_speed),
+      of, 100 * std::min(1.0, gpu.gemm_efficiency * gpu.clock_of_products(Precision::bf16) * gemm_speed),
       100 * gpu.memory_efficiency, gpu.kernel_launch_us);
 }
 

@@ -13,7 +13,7 @@ constexpr double kBlock = 128;  ///< rows of scores one SM works on at a time, a
 /// MooreThreads/SimuMax (docs/theory/kernels.md).
 struct Generation {
   double share;            ///< of the GPU's efficiency for this generation or the one it derives from
-  double softmax;          ///< exponentials of a score cost as much as this many more of head_dim
+  double softmax;          ///< exponentials of a score cost a Hopper as much as this many more of head_dim
   double forward_columns;  ///< fixed work of a block of rows, as columns of scores
   double backward_columns;
   double backward_share;  ///< speed of the backward pass over that of the forward pass
@@ -49,7 +49,7 @@ double seconds_of(const Generation& made, double efficiency, const Kernel& kerne
   const auto head = static_cast<double>(kernel.k);
   double rate =
       gpu.peak(precision) * 1e12 * std::min(1.0, efficiency * made.share * gpu.clock_of_attention() * speed);
-  rate *= head / (head + made.softmax);
+  rate *= head / (head + made.softmax / gpu.exponential_speed);
   if (head > made.widest) rate *= made.spilled;
   if (kernel.backward) rate *= made.backward_share;
   const double fixed = (kernel.backward ? made.backward_columns : made.forward_columns) + kernel.more_columns;

@@ -77,7 +77,7 @@ class KernelPricer {
       return kernel.m <= kFewRows ? few : std::max(few, gemm_seconds(kernel, gpu_, stored_));
     }
     const GemmRates& rates = kernel.weight_bytes > 0 ? stored_ : products_;
-    if (!kernel.grouped || !software_.experts_in_turn) return gemm_seconds(kernel, gpu_, rates);
+    if (!kernel.grouped || kernel.at_once || !software_.experts_in_turn) return gemm_seconds(kernel, gpu_, rates);
     Kernel one = kernel;
     one.batch = 1;
     one.flops = kernel.flops / kernel.batch;
@@ -87,9 +87,9 @@ class KernelPricer {
   }
 
   /// A tensor is cast once, as it is and transposed (FP8: 2 bytes read, 1 + 1 written), and serves two of the
-  /// three products of a matrix: each product bears half of it for each of its operands. NVFP4 has a scale
-  /// for the whole tensor beside those of blocks, so it is read once more to find that. Stored weights are
-  /// ready; their left operands are cast once.
+  /// three products of a matrix: each product bears half of it for each of its operands that is not ready.
+  /// NVFP4 has a scale for the whole tensor beside those of blocks, so it is read once more to find that.
+  /// Stored weights are ready; their left operands are cast once.
   [[nodiscard]] double cast_seconds(const Kernel& kernel) const {
     if (!is_narrow(precision_)) return 0;
     if (kernel.weight_bytes > 0) {
@@ -101,7 +101,9 @@ class KernelPricer {
     const auto m = static_cast<double>(kernel.m);
     const auto n = static_cast<double>(kernel.n);
     const auto k = static_cast<double>(kernel.k);
-    const double values = static_cast<double>(kernel.batch) * (m * k + k * n);
+    if (kernel.left_ready && kernel.right_ready) return 0;
+    const double values =
+        static_cast<double>(kernel.batch) * ((kernel.left_ready ? 0 : m * k) + (kernel.right_ready ? 0 : k * n));
     return memory_seconds(traffic * values) + gpu_.memory_ramp_us * 1e-6;
   }
 

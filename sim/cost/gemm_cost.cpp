@@ -100,16 +100,6 @@ class Product {
   double weight_bytes_;  ///< in memory, of a value of the right operand
 };
 
-/// Returns the GEMM efficiency at a precision; one without a constant of its own has that of the next wider
-/// one.
-double efficiency_of(const Gpu& gpu, Precision precision) {
-  if (!is_narrow(precision)) return gpu.gemm_efficiency;
-  if (precision == Precision::fp4 && gpu.gemm_efficiency_fp4 > 0) return gpu.gemm_efficiency_fp4;
-  if (precision == Precision::fp8_blockwise && gpu.gemm_efficiency_fp8_blockwise > 0)
-    return gpu.gemm_efficiency_fp8_blockwise;
-  return gpu.gemm_efficiency_fp8 > 0 ? gpu.gemm_efficiency_fp8 : gpu.gemm_efficiency;
-}
-
 }  // namespace
 
 Precision core_precision(const Gpu& gpu, Precision precision) {
@@ -118,7 +108,7 @@ Precision core_precision(const Gpu& gpu, Precision precision) {
 }
 
 GemmRates gemm_rates(const Gpu& gpu, Precision precision, double speed) {
-  const double share = efficiency_of(gpu, precision) * gpu.clock_of_products(precision) * speed;
+  const double share = gpu.efficiency_of_products(precision) * gpu.clock_of_products(precision) * speed;
   GemmRates rates;
   rates.most_per_s = gpu.peak(precision) * 1e12;
   rates.flops_per_s = rates.most_per_s * std::min(1.0, share);

@@ -151,3 +151,66 @@ TEST_CASE("biases of experts are kernels of their own") {
   CHECK(traffic(Phase::backward) == back + 2 * 2 * (kValues + 256 * 512));
   CHECK(traffic(Phase::forward) == ahead);
 }
+
+namespace {
+
+/// Kernels of the pass through the experts that holds their products, from the first product to the last.
+std::vector<Kernel> between_products(const Experiment& e, Phase phase) {
+  const Workload w = lower(e);
+  for (const Op& op : w.programs[0].ops) {
+    if (op.part != Part::experts || op.phase != phase || op.kind != Op::Kind::compute) continue;
+    std::vector<Kernel> kernels = w.kernel_sequences[op.work].kernels;
+    const auto grouped = [](const Kernel& kernel) { return kernel.grouped; };
+    const auto first = std::ranges::find_if(kernels, grouped);
+    if (first == kernels.end()) continue;
+    kernels.erase(kernels.begin(), first);
+    while (!kernels.back().grouped) kernels.pop_back();
+    return kernels;
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("a fused MLP of experts leaves nothing to run between its products") {
+  Experiment e = expert_layers();
+  e.plan.precision = Precision::fp8;
+  e.software.fuses_expert_mlp = true;
+  CHECK(between_products(e, Phase::forward).size() == 3);  // product, activation, product: no graph of the step
+  e.plan.cuda_graphs = CudaGraphs::step;
+  const std::vector<Kernel> ahead = between_products(e, Phase::forward);
+  REQUIRE(ahead.size() == 2);
+  const std::int64_t rows = ahead[0].batch * ahead[0].m;
+  CHECK(ahead[0].launches() == 1);
+  CHECK(ahead[0].bytes == 2 * rows * 512);  // the activation in 8 bits, as it is and transposed
+  CHECK(!ahead[0].left_ready);
+  CHECK(ahead[1].left_ready);
+  // Gradients of the input, and of both weights.
+  const std::vector<Kernel> back = between_products(e, Phase::backward);
+  REQUIRE(back.size() == 4);
+  // No gate: reads what went into the activation in 16 bits, writes its gradient twice in 8 bits in place of
+  // the activation's once in 16: 2 + 2 - 2 bytes a value.
+  CHECK(back[0].bytes == 2 * rows * 512);
+  CHECK(back[1].left_ready);
+  CHECK(back[2].left_ready);    // of the second weight: its input came cast
+  CHECK(!back[2].right_ready);
+  CHECK(!back[3].left_ready);
+  CHECK(back[3].right_ready);  // of the first: the gradient of its output did
+}
+
+TEST_CASE("weights are cast with each micro-batch, or once a step") {
+  Experiment e = expert_layers();
+  e.plan.precision = Precision::fp8;
+  const auto cast = [&] {
+    const std::vector<Kernel> kernels = between_products(e, Phase::forward);
+    return !kernels.front().right_ready && !kernels.back().right_ready;
+  };
+  CHECK(cast());
+  e.software.keeps_cast_weights = true;
+  CHECK(!cast());
+  e.plan.zero_stage = 3;  // gathered and freed
+  CHECK(cast());
+  e.plan.zero_stage = 0;
+  e.plan.precision = Precision::bf16;
+  CHECK(cast());
+}

@@ -19,7 +19,7 @@ void AttentionKernels::add_softmax_backward(std::vector<Kernel>& kernels, std::i
 
 /// A causal mask lets the fused kernel skip half of the products (Dao 2023, section 3.1), packed samples
 /// leave blocks on the diagonal. In a window of w each row has w columns: those of its own block of w and of
-/// the one before.
+/// the one before. The first w rows of s see fewer behind a causal mask: w - w^2 / 2s in the mean.
 Kernel AttentionKernels::fused() const {
   const auto& s = shape_;
   const std::int64_t rows = plan_.micro_batch_size * s.heads * span_.queries;
@@ -34,7 +34,10 @@ Kernel AttentionKernels::fused() const {
       Kernel::Kind::attention, divide_up(rows, block), block, columns, model_.query_dim(), traffic, 0};
   kernel.causal = span_.causal && !windowed;
   const Int128 ranks_and_mask = Int128{plan_.context_parallel} * (kernel.causal ? 2 : 1);
-  kernel.flops = static_cast<Flops>(Int128{rows} * core_flops(model_, 1, columns) / ranks_and_mask);
+  const Int128 scores = Int128{rows} * core_flops(model_, 1, columns);
+  const bool fewer = windowed && span_.causal;
+  kernel.flops = static_cast<Flops>(
+      (fewer ? scores * (2 * sample - columns) / (2 * sample) : scores) / ranks_and_mask);
   if (sample < span_.keys) kernel.more_columns = software_.packed_attention_columns;
   return kernel;
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "workloads/communicators/expert_load.hpp"
+#include "workloads/models/weight_products.hpp"
 
 namespace orrery {
 
@@ -14,7 +15,8 @@ ExpertLayer::ExpertLayer(const Experiment& experiment, const TransformerShape& s
       shape_(shape),
       experts_(model_, plan_, shape),
       shared_(std::move(shared)),
-      ranks_in_node_(expert_ranks_in_node(experiment)) {}
+      ranks_in_node_(expert_ranks_in_node(experiment)),
+      cast_once_(weights_cast_once(experiment)) {}
 
 std::int32_t ExpertLayer::run(StepBuilder& to, PassKind kind, std::int32_t after) const {
   if (kind == PassKind::forward) return forward(to, after);
@@ -39,7 +41,43 @@ std::vector<Kernel> ExpertLayer::routing(std::int64_t small) const {
 }
 
 MlpProducts ExpertLayer::products() const {
-  return expert_products(model_, experts_.rows, experts_.rows_per_expert(), experts_.ffn, experts_.experts);
+  MlpProducts mlp = expert_products(model_, experts_.rows, experts_.rows_per_expert(), experts_.ffn, experts_.experts);
+  mlp.first.right_ready = mlp.second.right_ready = cast_once_;
+  if (!fuses_mlp()) return mlp;
+  mlp.first.at_once = mlp.second.at_once = true;
+  mlp.second.left_ready = true;  // cast by the first product, whose result it is
+  return mlp;
+}
+
+/// Writes the MLP of all experts. Fused, the first product also computes the activation from what it has in
+/// registers, and writes it in the precision of the second, as it is and transposed for the gradient.
+void ExpertLayer::add_mlp(std::vector<Kernel>& kernels) const {
+  MlpProducts mlp = products();
+  if (fuses_mlp()) mlp.first.bytes += both_layouts(experts_.rows * experts_.ffn);
+  kernels.push_back(mlp.first);
+  if (!fuses_mlp()) kernels.push_back(activation(mlp));
+  kernels.push_back(mlp.second);
+}
+
+/// Writes its gradient but for that of the weights. Fused, the product that would write the gradient of the
+/// activation reads what went into it and writes the gradient of that.
+void ExpertLayer::add_mlp_gradient(std::vector<Kernel>& kernels) const {
+  const MlpProducts mlp = products();
+  Kernel of_activation = input_gradient(mlp.second);
+  Kernel of_input = input_gradient(mlp.first);
+  if (fuses_mlp()) {
+    const std::int64_t inputs = mlp_inputs(model_) * experts_.rows * experts_.ffn;
+    of_activation.bytes += inputs * shape_.element + both_layouts(inputs) - experts_.rows * experts_.ffn * shape_.element;
+    of_input.left_ready = true;
+  }
+  kernels.push_back(of_activation);
+  if (!fuses_mlp()) kernels.push_back(elementwise(mlp.gradient * shape_.element));
+  kernels.push_back(of_input);
+}
+
+/// Bytes of values in the precision of the products, as they are and transposed.
+Bytes ExpertLayer::both_layouts(std::int64_t values) const {
+  return static_cast<Bytes>(2 * value_bytes(plan_.precision) * static_cast<double>(values));
 }
 
 /// Rows that come rank by rank are put in the order of the experts.
@@ -171,8 +209,7 @@ std::int32_t ExpertLayer::forward(StepBuilder& to, std::int32_t after) const {
   const Sent tokens = send(to, PassKind::forward, wait_for_router(to, routed));
   std::vector<Kernel> kernels = sort_rows();
   const std::vector<Kernel> sorted_back = kernels;
-  const MlpProducts mlp = products();
-  for (const Kernel& kernel : {mlp.first, activation(mlp), mlp.second}) kernels.push_back(kernel);
+  add_mlp(kernels);
   add_biases(kernels);
   kernels.insert(kernels.end(), sorted_back.begin(), sorted_back.end());
   const std::int32_t back =
@@ -210,6 +247,7 @@ void ExpertLayer::add_weight_gradients(std::vector<Kernel>& kernels) const {
   const MlpProducts mlp = products();
   kernels.push_back(weight_gradient(mlp.second, sums));
   kernels.push_back(weight_gradient(mlp.first, sums));
+  kernels.back().right_ready = fuses_mlp();  // cast by the product whose result it is
   if (model_.biases && software_.bias_gradient_kernels) {
     if (!software_.expert_bias_kernels) kernels.push_back(memory(values() * shape_.element));
     kernels.push_back(memory(mlp_inputs(model_) * experts_.rows * experts_.ffn * shape_.element));
@@ -225,13 +263,10 @@ std::int32_t ExpertLayer::backward(StepBuilder& to, PassKind kind, std::int32_t 
   const std::int32_t spread =
       to.compute(Part::experts, {elementwise((model_.post_norms ? 4 : 1) * own + 2 * sent)}, after);
   const Sent tokens = send(to, kind, spread);
-  const MlpProducts mlp = products();
   std::vector<Kernel> kernels = sort_rows();
   const std::vector<Kernel> sorted_back = kernels;
   add_bias_gradients(kernels);
-  kernels.push_back(input_gradient(mlp.second));
-  kernels.push_back(elementwise(mlp.gradient * shape_.element));
-  kernels.push_back(input_gradient(mlp.first));
+  add_mlp_gradient(kernels);
   kernels.insert(kernels.end(), sorted_back.begin(), sorted_back.end());
   if (kind == PassKind::backward) add_weight_gradients(kernels);
   const std::int32_t back =

@@ -77,6 +77,13 @@ class ExpertLayer {
   [[nodiscard]] std::vector<Kernel> routing(std::int64_t small) const;
   /// Returns the products of the rank's experts.
   [[nodiscard]] MlpProducts products() const;
+  /// A fused kernel learns from the GPU how many rows each expert has, as graphs of whole steps do.
+  [[nodiscard]] bool fuses_mlp() const {
+    return software_.fuses_expert_mlp && plan_.cuda_graphs == CudaGraphs::step;
+  }
+  void add_mlp(std::vector<Kernel>& kernels) const;
+  void add_mlp_gradient(std::vector<Kernel>& kernels) const;
+  [[nodiscard]] Bytes both_layouts(std::int64_t values) const;
   [[nodiscard]] bool sorts_rows() const { return plan_.expert_parallel > 1 && experts_.experts > 1; }
   [[nodiscard]] std::vector<Kernel> sort_rows() const;
   [[nodiscard]] Picoseconds slicing_time() const;
@@ -88,6 +95,7 @@ class ExpertLayer {
   ExpertShape experts_;
   SharedExperts shared_;
   std::int64_t ranks_in_node_;  ///< of the ranks that share the experts
+  bool cast_once_;              ///< weights are, in a step
 };
 
 }  // namespace orrery

@@ -61,9 +61,13 @@ struct MlpProducts {
   return gemm(tokens, model.hidden, width);
 }
 
+/// Stays in 16 bits whatever other products are in, as in Megatron-Core, torchtitan, DeepSeek-V3 and
+/// quantised checkpoints.
 /// @param vocab  entries of the vocabulary on the rank
 [[nodiscard]] inline Kernel logits_product(const Model& model, std::int64_t tokens, std::int64_t vocab) {
-  return gemm(tokens, vocab, model.hidden);
+  Kernel kernel = gemm(tokens, vocab, model.hidden);
+  kernel.in_16_bits = true;
+  return kernel;
 }
 
 }  // namespace orrery

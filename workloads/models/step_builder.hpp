@@ -32,10 +32,19 @@ namespace orrery {
 
 /// Gradients of a product's input (m x k) and weight (k x n).
 [[nodiscard]] inline Kernel input_gradient(const Kernel& p) {
-  return p.grouped ? grouped_gemm(p.m, p.k, p.n, p.batch) : gemm(p.m, p.k, p.n, p.batch);
+  Kernel kernel = p.grouped ? grouped_gemm(p.m, p.k, p.n, p.batch) : gemm(p.m, p.k, p.n, p.batch);
+  kernel.in_16_bits = p.in_16_bits;
+  kernel.at_once = p.at_once;
+  kernel.right_ready = p.right_ready;
+  return kernel;
 }
+/// Its operands are the input of `p` and the gradient of its output.
 [[nodiscard]] inline Kernel weight_gradient(const Kernel& p) {
-  return p.grouped ? grouped_gemm(p.k, p.n, p.m, p.batch) : gemm(p.k, p.n, p.m, p.batch);
+  Kernel kernel = p.grouped ? grouped_gemm(p.k, p.n, p.m, p.batch) : gemm(p.k, p.n, p.m, p.batch);
+  kernel.in_16_bits = p.in_16_bits;
+  kernel.at_once = p.at_once;
+  kernel.left_ready = p.left_ready;
+  return kernel;
 }
 
 /// Returns the latter, adding to sums of which it moves `sum_bytes` each beside its result.

@@ -29,7 +29,8 @@ void WeightProducts::widen(const Weight& weight, std::vector<Kernel>& kernels) c
 }
 
 void WeightProducts::add(const Weight& weight, std::vector<Kernel>& kernels) const {
-  const Kernel& p = weight.product;
+  Kernel p = weight.product;
+  p.right_ready = cast_once_;
   widen(weight, kernels);
   kernels.push_back(p);
   if (!weight.adapted) return;
@@ -39,7 +40,8 @@ void WeightProducts::add(const Weight& weight, std::vector<Kernel>& kernels) con
 }
 
 void WeightProducts::add_input_gradient(const Weight& weight, std::vector<Kernel>& kernels) const {
-  const Kernel& p = weight.product;
+  Kernel p = weight.product;
+  p.right_ready = cast_once_;
   widen(weight, kernels);
   kernels.push_back(input_gradient(p));
   if (!weight.adapted) return;

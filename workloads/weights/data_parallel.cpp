@@ -5,19 +5,26 @@
 #include <utility>
 
 #include "workloads/models/step_builder.hpp"
+#include "workloads/models/weight_products.hpp"
 #include "workloads/weights/muon.hpp"
 #include "workloads/weights/optimizer_states.hpp"
 
 namespace orrery {
 namespace {
 
-/// The optimizer step over `parameters` in `tensors` tensors, after `kernels` of its own.
+/// The optimizer step over `parameters` in `tensors` tensors, after `kernels` of its own, and the cast of
+/// `cast` new weights to the precision of their products.
 std::uint32_t add_optimizer(const Experiment& experiment, std::int64_t parameters, std::int64_t tensors,
-                            Workload& workload, std::vector<Kernel> kernels = {}) {
+                            std::int64_t cast, Workload& workload, std::vector<Kernel> kernels = {}) {
   const double bytes = static_cast<double>(parameters) * update_bytes_per_parameter(experiment);
   const Int128 issue = Int128{from_microseconds(experiment.software.parameter_issue_us)} * tensors;
   constexpr Picoseconds kLongest = std::numeric_limits<Picoseconds>::max();
   kernels.push_back(memory(static_cast<Bytes>(bytes + 0.5)));
+  if (cast > 0) {
+    // Read in 16 bits, written as they are and transposed.
+    const double width = 2 + 2 * value_bytes(experiment.plan.precision);
+    kernels.push_back(memory(static_cast<Bytes>(width * static_cast<double>(cast) + 0.5)));
+  }
   return find_work(workload, std::move(kernels),
                    issue < kLongest ? static_cast<Picoseconds>(issue) : kLongest);
 }
@@ -45,7 +52,10 @@ DataParallel::DataParallel(const Experiment& experiment, const CommunicatorLayou
       models_(experiment, layout, blocks, stage, averaging_),
       backward_passes_(stage.chunks.size()) {
   const std::int64_t parameters = owned(Weights::common) + owned(Weights::experts) - offload_.parameters();
-  optimizer_work_ = add_optimizer(experiment, parameters, stage.trained_tensors(blocks), workload,
+  const std::int64_t cast = weights_cast_once(experiment)
+                                ? collectives_.trained(Weights::common) + collectives_.trained(Weights::experts)
+                                : 0;
+  optimizer_work_ = add_optimizer(experiment, parameters, stage.trained_tensors(blocks), cast, workload,
                                   muon_kernels(plan_, stage, blocks));
 }
 
@@ -227,7 +237,7 @@ OpId DataParallel::average(const Pass* pass, OpId done, std::int64_t pieces) {
     at = everywhere_ ? averaging_.everywhere(gradients, like, done, static_cast<std::uint32_t>(pieces))
                      : averaging_.in_worker(gradients, like, done);
   if (!models_.by_bucket()) return at;
-  const std::uint32_t work = add_optimizer(experiment_, values, of_bucket, workload_);
+  const std::uint32_t work = add_optimizer(experiment_, values, of_bucket, weights_cast_once(experiment_) ? values : 0, workload_);
   const OpId updated = update(work, pass, {at});
   models_.send_bucket({values, of_bucket, 4}, bucket_begins_, updated);
   return updated;

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "tests/sim/cost/kernels.hpp"
+#include "workloads/models/layer_products.hpp"
 
 using namespace orrery;
 using orrery::test::fused_attention;
@@ -350,4 +351,28 @@ TEST_CASE("16-bit products of an FP8 plan take the 16-bit peak that the GPU has"
   CHECK(price(product(1000, 1000, 1000, 5), gpu, Precision::fp8) == 200'000'000);
   peak(Precision::bf16) = 25;
   CHECK(price(product(1000, 1000, 1000, 5), gpu, Precision::fp8) == 400'000'000);
+}
+
+TEST_CASE("operands that lie ready in few bits are not cast") {
+  Gpu gpu = round_gpu();
+  gpu.sms = 0;
+  gpu.memory_gb_per_s = 1000;  // 1e12 B/s
+  Kernel kernel = product(1000, 2000, 500);
+  const auto cast = [&] { return price(kernel, gpu, Precision::fp8); };
+  // Half of 2 bytes read and 1 + 1 written a value: 2 * (1000 * 500 + 500 * 2000) bytes.
+  const Picoseconds both = cast();
+  kernel.right_ready = true;
+  CHECK(both - cast() == 2 * 500 * 2000);
+  kernel.left_ready = true;
+  CHECK(both - cast() == 2 * (1000 * 500 + 500 * 2000));
+  CHECK(price(kernel, gpu) == price(product(1000, 2000, 500), gpu));
+}
+
+TEST_CASE("the logits and the router keep 16 bits, and so do their gradients") {
+  for (const Kernel& kernel : {logits_product(Model{}, 8, 8), router_product(Model{}, 8)}) {
+    CHECK(kernel.in_16_bits);
+    CHECK(input_gradient(kernel).in_16_bits);
+    CHECK(weight_gradient(kernel).in_16_bits);
+    CHECK(weight_gradient(kernel, 2.0).in_16_bits);
+  }
 }

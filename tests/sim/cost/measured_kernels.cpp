@@ -61,8 +61,7 @@ std::map<std::string, Bench> benches() {
 Gpu gpu_in(const std::string& name, const Bench& bench) {
   Gpu gpu = test::read(R"({"model": "bert-large", "cluster": {"gpu": ")" + name + "\"}}").cluster.gpu;
   if (bench.clock == 0) return gpu;
-  gpu.sustained_clock = bench.clock;
-  gpu.sustained_clock_fp8 = gpu.sustained_clock_attention = 0;
+  gpu.sustained_clock = gpu.sustained_clock_fp8 = gpu.sustained_clock_attention = bench.clock;
   gpu.kernel_launch_us = 0;
   gpu.gemm_start_us = bench.start_us;
   return gpu;
