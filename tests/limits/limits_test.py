@@ -141,7 +141,8 @@ class Verdict:
             return [value_at(answer, dotted) for answer in answers]
 
         self.y = of(case["figure"])
-        self.holds = bool(eval(case["holds"], {**HELPERS, "x": case["x"], "y": self.y, "of": of}))  # noqa: S307: our own file
+        expression = " ".join(case["holds"].split())
+        self.holds = bool(eval(expression, {**HELPERS, "x": case["x"], "y": self.y, "of": of}))  # noqa: S307: our own file
 
     def problem(self):
         """Why the test fails on this case; empty where it does not."""
