@@ -180,7 +180,8 @@ def found_text(verdict):
     case = verdict.case
     unit, factor = UNITS.get(case["figure"], (case["figure"].split(".")[-1].replace("_", " "), 1))
     unit, factor = case.get("y_is", unit), case.get("times", factor)
-    pairs = ", ".join(f"{x}: {written(None if y is None else y * factor)}" for x, y in zip(labels_of(case), verdict.y))
+    scaled = [y if y is None or isinstance(y, bool) else y * factor for y in verdict.y]
+    pairs = ", ".join(f"{x}: {written(y)}" for x, y in zip(labels_of(case), scaled))
     by = f' by {case["x_is"]}' if "x_is" in case else ""
     return f"{unit}{by}: {pairs}"
 
