@@ -439,6 +439,23 @@ class Checker:
         return len(tables)
 
 
+    def practice(self):
+        """Published runs beside all-reduce: both of a pair of figures, or neither."""
+        path = ROOT / "catalog" / "practice" / "steps-to-accuracy.csv"
+        with open(path, newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+        for number, row in enumerate(rows, 1):
+            self.expect(row["name"] and row["task"] and row["source"], path, f"row {number} needs a name, a task and a source")
+            for pair in (("steps", "all_reduce_steps"), ("value", "all_reduce_value")):
+                self.expect(bool(row[pair[0]]) == bool(row[pair[1]]), path, f"row {number} needs both {pair[0]} and {pair[1]}, or neither")
+            self.expect(row["steps"] or row["value"], path, f"row {number} has no figure")
+            self.expect(not row["steps"] or row["reached"] in ("yes", "no"), path, f"row {number}: reached is yes or no")
+            self.expect(bool(row["value"]) == bool(row["unit"]), path, f"row {number}: a value has a unit")
+        names = [row["name"] for row in rows]
+        self.expect(len(set(names)) == len(names), path, "has two rows of one name")
+        return 1
+
+
 def main():
     checker = Checker()
     checker.load_calibrations()
@@ -447,6 +464,7 @@ def main():
     count += checker.folder("clusters", CLUSTERS, checker.cluster)
     count += checker.folder("calibrations", set(checker.calibrations), checker.calibration)
     count += checker.measurements()
+    count += checker.practice()
     for problem in checker.problems:
         print(problem, file=sys.stderr)
     print(f"catalog: {count} entries, {len(checker.problems)} problems")

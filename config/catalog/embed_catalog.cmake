@@ -1,5 +1,5 @@
 # Writes OUTPUT, a .cpp with the texts of catalog/{models,gpus,clusters,calibrations}/*.json and
-# catalog/measurements/*.csv.
+# catalog/measurements/*.csv and catalog/practice/steps-to-accuracy.csv.
 # cmake -DCATALOG=<catalog folder> -DOUTPUT=<file> -P embed_catalog.cmake
 
 # Appends a statement that adds `text` to `files` under `name`: compilers limit the length of a literal, so
@@ -24,7 +24,7 @@ function(append_file name text)
 endfunction()
 
 set(code "// Generated from catalog/ by config/catalog/embed_catalog.cmake.\n")
-string(APPEND code "#include \"config/catalog/catalog.hpp\"\n\nnamespace orrery {\n\n")
+string(APPEND code "#include \"config/catalog/catalog.hpp\"\n#include \"config/catalog/practice.hpp\"\n\nnamespace orrery {\n\n")
 
 file(GLOB paths RELATIVE "${CATALOG}"
   "${CATALOG}/models/*.json" "${CATALOG}/gpus/*.json" "${CATALOG}/clusters/*.json"
@@ -45,5 +45,10 @@ foreach(path IN LISTS paths)
   get_filename_component(name "${path}" NAME_WLE)
   append_file("${name}" "${text}")
 endforeach()
+string(APPEND code "  return files;\n}\n\n")
+
+file(READ "${CATALOG}/practice/steps-to-accuracy.csv" text)
+string(APPEND code "CatalogFiles embedded_practice() {\n  CatalogFiles files;\n")
+append_file("steps-to-accuracy" "${text}")
 string(APPEND code "  return files;\n}\n\n}  // namespace orrery\n")
 file(WRITE "${OUTPUT}" "${code}")

@@ -284,6 +284,17 @@ std::optional<std::size_t> Comparison::sweet_spot() const {
   return best;
 }
 
+std::optional<std::size_t> Comparison::practical_spot() const {
+  std::optional<std::size_t> best;
+  const auto most_s = [this](std::size_t row) { return rows[row].target->practice->most_s; };
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::optional<TargetSummary>& target = rows[i].target;
+    if (!rows[i].feasible() || !target || !target->practice || !std::isfinite(most_s(i))) continue;
+    if (!best || most_s(i) < most_s(*best)) best = i;
+  }
+  return best;
+}
+
 Comparison compare(const ComparisonRequest& request, unsigned threads, const ComparisonProgress& progress) {
   if (request.solve) check_solved_key(request);
   std::vector<Job> jobs = jobs_of(request);

@@ -57,6 +57,13 @@ struct Ratios {
   std::optional<double> scaling_efficiency;  ///< of the same per GPU
 };
 
+/// Holds the time to a target by published runs: the steps of all-reduce's bound, times those that the method
+/// needed over all-reduce's for the same accuracy, times the step time.
+struct PracticeTime {
+  double least_s = 0;
+  double most_s = 0;  ///< infinite where a run did not get there
+};
+
 /// Holds the prediction of convergence rates from the literature for a row with `accuracy`.
 struct TargetSummary {
   struct Steps {
@@ -64,11 +71,14 @@ struct TargetSummary {
     double transient = 0;   ///< until the speed-up with the number of workers is linear
     bool linear_speed_up = false;
   };
-  std::optional<double> gap;   ///< of the gossip graph, per step; none for other methods
-  std::optional<Steps> steps;  ///< none where the literature gives no guarantee
-  double time_s = 0;           ///< iterations times step time
-  std::string no_steps;        ///< why the literature has no rate of the method; "" where it has one
-  double noise = 0;  ///< the assumption of the bounds: noise of the gradient of a replica, or of a sample
+  std::optional<double> gap;             ///< of the gossip graph, per step; none for other methods
+  std::optional<Steps> steps;            ///< none where the literature gives no guarantee
+  double time_s = 0;                     ///< iterations times step time
+  std::optional<PracticeTime> practice;  ///< by published runs; none where there is none like it
+  std::string published_runs;            ///< about the nearest of them; "" where there are none
+  std::string unpublished;               ///< names the row where it has no such time
+  std::string no_steps;  ///< why the literature has no rate of the method; "" where it has one
+  double noise = 0;      ///< the assumption of the bounds: noise of the gradient of a replica, or of a sample
   bool noise_of_sample = false;
   double heterogeneity = 0;
 };
@@ -113,8 +123,10 @@ struct Comparison {
   /// Returns the difference of a row with a report from the reference(); nullopt for the reference itself and
   /// for rows without a report.
   [[nodiscard]] std::optional<StepDifference> difference(std::size_t row) const;
-  /// The feasible row that reaches its target first; none where no row has one.
+  /// The feasible row that reaches its target first by its bound; none where no row has one.
   [[nodiscard]] std::optional<std::size_t> sweet_spot() const;
+  /// The feasible row that surely reaches it first by published runs; none where no row has a longest time.
+  [[nodiscard]] std::optional<std::size_t> practical_spot() const;
 };
 
 /// Called as rows are done, one call at a time.

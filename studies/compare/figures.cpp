@@ -25,6 +25,7 @@ std::vector<NamedFigure> own_figures(const ComparedRow& row) {
   };
   using Steps = TargetSummary::Steps;
   const Steps* steps = row.target ? pointer(row.target->steps) : nullptr;
+  const PracticeTime* practice = row.target ? pointer(row.target->practice) : nullptr;
   const auto workers = static_cast<double>(row.sync.workers);
   return {{"workers", workers > 0 ? std::optional(workers) : std::nullopt},
           {"communication_s", of_report(&ComparedRow::communication_s)},
@@ -35,7 +36,9 @@ std::vector<NamedFigure> own_figures(const ComparedRow& row) {
           {"spectral_gap", row.target ? row.target->gap : std::nullopt},
           {"iterations", get(steps, [](const Steps& s) { return s.iterations; })},
           {"transient_iterations", get(steps, [](const Steps& s) { return s.transient; })},
-          {"time_to_target_s", get(steps, [&](const Steps&) { return row.target->time_s; })}};
+          {"time_to_target_s", get(steps, [&](const Steps&) { return row.target->time_s; })},
+          {"time_in_practice_least_s", get(practice, [](const PracticeTime& p) { return p.least_s; })},
+          {"time_in_practice_most_s", get(practice, [](const PracticeTime& p) { return p.most_s; })}};
 }
 
 std::vector<NamedFigure> all_figures(const ComparedRow& row) {

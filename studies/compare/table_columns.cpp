@@ -167,6 +167,31 @@ std::string steps(double value) {
   return fmt::format("{:.{}f} {}", value, decimals, kPrefixes[prefix]);
 }
 
+/// A star behind the best cell, and room for it behind the others.
+void mark(std::optional<std::size_t> best, TableColumn& column) {
+  for (std::size_t i = 0; i < column.cells.size(); ++i) column.cells[i] += best == i ? " *" : "  ";
+}
+
+/// Times by published runs: a range, or more than the longest that was tried.
+void add_practice(const Comparison& comparison, std::vector<TableColumn>& columns) {
+  ColumnValues least;
+  for (const ComparedRow& row : comparison.rows) {
+    const bool known = row.target && row.target->practice;
+    least.push_back(known ? std::optional(row.target->practice->least_s) : std::nullopt);
+  }
+  const TableUnit unit = unit_for(least, std::span(kTimeUnits).subspan(1));
+  columns.push_back(words(comparison, "in practice", true, 97, [&unit](const ComparedRow& row) {
+    if (!row.target || !row.target->practice) return std::string();
+    const PracticeTime& time = *row.target->practice;
+    const std::string from = fmt::format("{:.4g}", time.least_s / unit.size);
+    if (!std::isfinite(time.most_s)) return "> " + from;
+    const std::string to = fmt::format("{:.4g}", time.most_s / unit.size);
+    return from == to ? from : from + ".." + to;
+  }));
+  columns.back().unit = unit.name;
+  mark(comparison.practical_spot(), columns.back());
+}
+
 void add_target(const Comparison& comparison, std::vector<TableColumn>& columns) {
   const auto has = [](const ComparedRow& row) { return row.target && row.target->steps; };
   if (std::ranges::none_of(comparison.rows, [](const ComparedRow& row) { return row.target.has_value(); }))
@@ -182,10 +207,8 @@ void add_target(const Comparison& comparison, std::vector<TableColumn>& columns)
     times.push_back(has(row) ? std::optional(row.target->time_s) : std::nullopt);
   }
   columns.push_back(figure_column("to target", times, std::span(kTimeUnits).subspan(1), 96));
-  const auto best = comparison.sweet_spot();
-  for (std::size_t i = 0; i < columns.back().cells.size(); ++i) {
-    columns.back().cells[i] += best == i ? " *" : "  ";
-  }
+  mark(comparison.sweet_spot(), columns.back());
+  add_practice(comparison, columns);
   columns.push_back(words(comparison, "gap", true, 35, [](const ComparedRow& row) {
     return row.target && row.target->gap ? fmt::format("{:.3g}", *row.target->gap) : std::string();
   }));

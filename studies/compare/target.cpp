@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "config/catalog/practice.hpp"
 #include "sim/step/replica_graph.hpp"
+#include "studies/compare/practice.hpp"
 #include "studies/converge/rates.hpp"
 #include "topologies/gossip/analysis.hpp"
 #include "topologies/gossip/gossip.hpp"
@@ -41,6 +43,22 @@ double smaller_side(const Model& model) {
   return static_cast<double>(*std::ranges::min_element(model.widths));
 }
 
+/// Published runs say how the steps of methods compare, not how many there are, so all-reduce's come from its
+/// bound.
+void add_practice(const Experiment& experiment, const RateSetting& setting, double step_time_s,
+                  TargetSummary& summary) {
+  constexpr const char* kTable = "steps-to-accuracy";
+  const Practice practice =
+      practice_of(experiment.data_parallel_sync, static_cast<std::int64_t>(setting.workers),
+                  read_published_runs(embedded_practice().at(kTable), kTable));
+  summary.published_runs = practice.runs;
+  summary.unpublished = practice.unpublished;
+  const std::optional<Rate> all_reduce = rate_of(DataParallelSync{}, setting);
+  if (!practice.range || !all_reduce) return;
+  const double all_reduce_s = all_reduce->iterations(experiment.accuracy.target) * step_time_s;
+  summary.practice = {practice.range->least * all_reduce_s, practice.range->most * all_reduce_s};
+}
+
 }  // namespace
 
 std::optional<TargetSummary> target_of(const Experiment& experiment, const Report& report) {
@@ -53,6 +71,7 @@ std::optional<TargetSummary> target_of(const Experiment& experiment, const Repor
   summary.gap = gap_of(experiment, workers);
   const RateSetting setting{static_cast<double>(workers.workers), worker_noise(experiment),
                             experiment.accuracy.heterogeneity, summary.gap, smaller_side(experiment.model)};
+  add_practice(experiment, setting, report.step_time_s(), summary);
   const std::optional<Rate> rate = rate_of(experiment.data_parallel_sync, setting);
   if (!rate) {
     summary.no_steps = reason_for_no_rate(experiment.data_parallel_sync.method);

@@ -16,7 +16,8 @@
 namespace orrery {
 namespace {
 
-constexpr std::size_t kIndent = 2;  ///< blanks before sentences
+constexpr std::size_t kIndent = 2;     ///< blanks before sentences
+constexpr std::size_t kMostNamed = 4;  ///< rows that a sentence names
 constexpr std::string_view kTokenTime = "GPU time per output token";
 
 class ComparisonText {
@@ -61,7 +62,9 @@ class ComparisonText {
   /// Writes the sweet spot, and the assumptions of times to a target.
   void target() {
     if (const auto best = comparison_.sweet_spot())
-      remark("* least time to the target: " + label(comparison_.rows[*best]));
+      remark("* least time to the target by bounds: " + label(comparison_.rows[*best]));
+    if (const auto best = comparison_.practical_spot())
+      remark("* least time in practice: " + label(comparison_.rows[*best]));
     std::vector<std::string> assumed;
     for (const ComparedRow& row : comparison_.rows) {
       if (!row.target || !row.target->steps) continue;
@@ -72,6 +75,39 @@ class ComparisonText {
     remark("to target: steps by upper bounds of the literature with all constants 1, smoothness 1, " +
            (assumed.size() == 1 ? assumed.front() : "noise and heterogeneity as in each row") +
            ": an order that tells rows apart, no forecast");
+    practice();
+  }
+
+  /// Writes the published runs behind times in practice, and which of the two times a decision should use.
+  void practice() {
+    std::vector<std::string> runs;
+    std::vector<std::string> missing;
+    const auto add = [](std::vector<std::string>& to, const std::string& text) {
+      if (!text.empty() && std::ranges::find(to, text) == to.end()) to.push_back(text);
+    };
+    for (const ComparedRow& row : comparison_.rows) {
+      if (!row.target) continue;
+      add(runs, row.target->published_runs);
+      add(missing, row.target->unpublished);
+    }
+    if (!runs.empty())
+      remark(
+          "in practice: the steps of all-reduce to the target, times those that published runs needed over "
+          "all-reduce's for the same accuracy: " +
+          joined(runs, runs.size()));
+    if (!missing.empty()) remark("no published run is like " + joined(missing, kMostNamed));
+    remark(
+        "decide by the times in practice where a row has one: bounds hold for the worst problem, and only "
+        "put "
+        "rows in order of which nobody published a run");
+  }
+
+  /// Joins at most `most` parts, and counts the others.
+  static std::string joined(const std::vector<std::string>& parts, std::size_t most) {
+    std::string text;
+    for (std::size_t i = 0; i < std::min(parts.size(), most); ++i) text += (i == 0 ? "" : "; ") + parts[i];
+    if (parts.size() > most) text += fmt::format("; and {} more", parts.size() - most);
+    return text;
   }
 
   static std::string assumptions_of(const TargetSummary& target) {

@@ -1,4 +1,5 @@
-// Parses CSV text (RFC 4180) into rows of cells with their positions. Internal to studies/validate/.
+// Parses CSV text (RFC 4180) into rows of cells with their positions. Used by
+// studies/validate/ and studies/compare/.
 #pragma once
 
 #include <string>

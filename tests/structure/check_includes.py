@@ -81,7 +81,7 @@ MAY_INCLUDE = {
     "planner/sweep": FACE + CONFIG + ["planner/space", "planner/methods"] + REPORTS,
     "studies/converge": FACE + REPORTS + ["topologies/gossip"],
     "studies/capacity": FACE,
-    "studies/compare": FACE + CONFIG + REPORTS + ["planner/space", "sim/metrics", "sim/step", "sim/claims", "sim/run", "studies/converge", "topologies/gossip"],
+    "studies/compare": FACE + CONFIG + REPORTS + ["planner/space", "sim/metrics", "sim/step", "sim/claims", "sim/run", "studies/converge", "studies/validate", "topologies/gossip"],
     "studies/sensitivity": FACE + CONFIG + ["sim/run"],
     "studies/elastic": FACE + CONFIG + ["sim/run"] + TOPOLOGIES + WORKLOADS,
     "studies/validate": FACE + CONFIG + REPORTS + ["sim/metrics", "sim/run"],
