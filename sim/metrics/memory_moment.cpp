@@ -21,15 +21,20 @@ bool is_in(PeakMoment::Pass pass, Phase phase) {
       return phase == Phase::forward;
     case PeakMoment::Pass::backward:
       return phase == Phase::backward || phase == Phase::recompute;
+    case PeakMoment::Pass::update:
+      return phase == Phase::optimize;
     case PeakMoment::Pass::weight_gradient:
       break;
   }
   return phase == Phase::weight_gradient;
 }
 
+/// The update belongs to no micro-batch.
 bool is_in_pass(const PeakMoment& moment, const Op& op) {
-  return op.kind != Op::Kind::communicate && op.stream == Stream::compute && op.step == 0 &&
-         op.micro_batch == moment.micro_batch && op.chunk == moment.chunk && is_in(moment.pass, op.phase);
+  const bool of_pass = moment.pass == PeakMoment::Pass::update ||
+                       (op.micro_batch == moment.micro_batch && op.chunk == moment.chunk);
+  return op.kind != Op::Kind::communicate && op.stream == Stream::compute && op.step == 0 && of_pass &&
+         is_in(moment.pass, op.phase);
 }
 
 /// Stages alike may share a program, so that layers count from the first one in it.

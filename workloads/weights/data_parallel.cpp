@@ -289,12 +289,23 @@ OpId DataParallel::gather_momentum(OpId last) {
   return gathered;
 }
 
+/// Says that the update holds copies of gradients, and frees those that have come in the step.
+void DataParallel::hold_update(OpId own) {
+  const std::int64_t parameters = owned(Weights::common) + owned(Weights::experts) - offload_.parameters();
+  Bytes freed = 0;
+  for (const Chunk& chunk : stage_.chunks) freed += chunk.arriving;
+  const Bytes copies = update_memory(experiment_, parameters);
+  writer_.at(own).memory_at_start += copies;
+  writer_.at(own).memory_at_finish -= copies + freed;
+}
+
 /// Writes the updates on the GPU, and beside them those on the host.
 OpId DataParallel::update_all(OpId last) {
   const bool all = offload_.parameters() > 0 && plan_.offload_fraction == 1;
   const OpId own = all ? kNoOp
                        : update(optimizer_work_, nullptr,
                                 {last, last_reduce_, gather_momentum(last), models_.before_update(last)});
+  if (own != kNoOp) hold_update(own);
   return offload_.parameters() == 0 ? own : offload_.update(step_, {last, last_reduce_}, own);
 }
 
