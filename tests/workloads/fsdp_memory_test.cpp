@@ -13,14 +13,14 @@ using orrery::test::llama;
 namespace {
 
 // Parameters of LLaMA-7B's parts: a layer has 4 h^2 + 3 h f weights and two norms, the head a norm.
-constexpr Bytes kLayer = 4 * 4096 * 4096 + 3 * 4096 * 11008 + 2 * 4096;
-constexpr Bytes kTable = 32000 * 4096;
-constexpr Bytes kHead = kTable + 4096;
-constexpr Bytes kResidual = 2 * 2048 * 4096;  // bytes of 2,048 tokens
+constexpr Bytes kLlamaLayer = 4 * 4096 * 4096 + 3 * 4096 * 11008 + 2 * 4096;
+constexpr Bytes kLlamaTable = 32000 * 4096;
+constexpr Bytes kLlamaHead = kLlamaTable + 4096;
+constexpr Bytes kLlamaResidual = 2 * 2048 * 4096;  // bytes of 2,048 tokens
 
 /// Layers of LLaMA-7B under FSDP with a sample of 2,048 tokens a rank.
-Experiment sharded(std::int64_t layers, std::int64_t ranks, std::int64_t micro_batches,
-                   std::int64_t version) {
+Experiment llama_shards(std::int64_t layers, std::int64_t ranks, std::int64_t micro_batches,
+                        std::int64_t version) {
   Experiment e = experiment(llama(layers, 4096, 11008, 32, 32, 2048, 32000), 1, 1, ranks, micro_batches);
   e.plan.precision = Precision::bf16;
   e.plan.zero_stage = 3;
@@ -32,35 +32,37 @@ Experiment sharded(std::int64_t layers, std::int64_t ranks, std::int64_t micro_b
   return e;
 }
 
-Bytes shard(Bytes parameters, Bytes each, Bytes ranks) { return (parameters * each + ranks - 1) / ranks; }
+Bytes shard_bytes(Bytes parameters, Bytes each, Bytes ranks) {
+  return (parameters * each + ranks - 1) / ranks;
+}
 
 }  // namespace
 
 TEST_CASE("FSDP's peak is a unit, the one gathered ahead, and twice the unit's gradients") {
-  const StageMemory memory = stage_memory(sharded(1, 8, 1, 1))[0];
+  const StageMemory memory = stage_memory(llama_shards(1, 8, 1, 1))[0];
   CHECK(memory.moment.pass == PeakMoment::Pass::backward);
   CHECK(memory.moment.layer == 0);
   // The layer has run backward: all activations are freed but the gradient of its input.
   CHECK(memory.activations.total() == 0);
-  CHECK(memory.workspace.activation_gradients == kResidual);
-  CHECK(memory.workspace.gathered_parameters == 2 * (kLayer + kTable));
-  CHECK(memory.workspace.gradient_buckets == 2 * (2 * kLayer));
+  CHECK(memory.workspace.activation_gradients == kLlamaResidual);
+  CHECK(memory.workspace.gathered_parameters == 2 * (kLlamaLayer + kLlamaTable));
+  CHECK(memory.workspace.gradient_buckets == 2 * (2 * kLlamaLayer));
   // The gradients of the head alone are there.
-  CHECK(memory.gradients == shard(kHead, 4, 8));
+  CHECK(memory.gradients == shard_bytes(kLlamaHead, 4, 8));
   // Shards of parameters are those of the optimizer: 4 bytes and 8 of moments for each of 464.5 M / 8.
   CHECK(memory.parameters == 0);
-  CHECK(memory.optimizer() == 12 * (kTable + kLayer + kHead) / 8);
+  CHECK(memory.optimizer() == 12 * (kLlamaTable + kLlamaLayer + kLlamaHead) / 8);
   // 902.79 and 1265.062 MiB were measured beside 15.7 MiB of workspaces (llama_fa, 1 layer, 8 ranks).
   CHECK(static_cast<double>(memory.total()) + 15.7 * 1048576 ==
         doctest::Approx((902.79 + 1265.062) * 1048576).epsilon(0.001));
 }
 
 TEST_CASE("of two layers the second one's end is fuller, beside what the first one keeps") {
-  const StageMemory memory = stage_memory(sharded(2, 8, 1, 1))[0];
+  const StageMemory memory = stage_memory(llama_shards(2, 8, 1, 1))[0];
   CHECK(memory.moment.layer == 1);
-  CHECK(memory.workspace.gathered_parameters == 2 * 2 * kLayer);
-  CHECK(memory.workspace.gradient_buckets == 4 * kLayer);
-  CHECK(memory.gradients == shard(kHead, 4, 8));
+  CHECK(memory.workspace.gathered_parameters == 2 * 2 * kLlamaLayer);
+  CHECK(memory.workspace.gradient_buckets == 4 * kLlamaLayer);
+  CHECK(memory.gradients == shard_bytes(kLlamaHead, 4, 8));
   CHECK(memory.activations.total() > 0);
   // Measured with a gate that keeps the output of its activation function, 45 MB more.
   CHECK(static_cast<double>(memory.total() + 2 * 2048 * 11008) + 15.7 * 1048576 ==
@@ -68,48 +70,49 @@ TEST_CASE("of two layers the second one's end is fuller, beside what the first o
 }
 
 TEST_CASE("with a second micro-batch gradients are there from the first one on") {
-  const StageMemory one = stage_memory(sharded(3, 7, 1, 1))[0];  // shards are rounded up
-  const StageMemory two = stage_memory(sharded(3, 7, 2, 1))[0];
-  CHECK(two.gradients == shard(kTable + 3 * kLayer + kHead, 4, 7));
+  const StageMemory one = stage_memory(llama_shards(3, 7, 1, 1))[0];  // shards are rounded up
+  const StageMemory two = stage_memory(llama_shards(3, 7, 2, 1))[0];
+  CHECK(two.gradients == shard_bytes(kLlamaTable + 3 * kLlamaLayer + kLlamaHead, 4, 7));
   // Each unit's shard is rounded up, and the whole one once.
-  CHECK(one.gradients == two.gradients - 3 * shard(kLayer, 4, 7) - shard(kTable, 4, 7));
+  CHECK(one.gradients == two.gradients - 3 * shard_bytes(kLlamaLayer, 4, 7) - shard_bytes(kLlamaTable, 4, 7));
   CHECK(two.total() - one.total() == two.gradients - one.gradients);
-  CHECK(two.standing - one.standing == shard(kTable, 4, 7) + 3 * shard(kLayer, 4, 7) + shard(kHead, 4, 7));
+  CHECK(two.standing - one.standing ==
+        shard_bytes(kLlamaTable, 4, 7) + 3 * shard_bytes(kLlamaLayer, 4, 7) + shard_bytes(kLlamaHead, 4, 7));
 }
 
 TEST_CASE("the second version of FSDP copies gradients in 32 bits and holds them until the next unit's") {
-  const Experiment e = sharded(3, 8, 1, 2);
+  const Experiment e = llama_shards(3, 8, 1, 2);
   const Outline outlined = outline(e, CommunicatorLayout(e, {}));
   const auto blocks = outlined.stages.list()[0].chunks[0].blocks;  // embedding, three layers, head
-  CHECK(blocks[4].unreduced == 2 * kHead);
-  CHECK(blocks[3].unreduced == 2 * kLayer + 4 * kHead);
-  CHECK(blocks[2].unreduced == (2 + 4) * kLayer);
-  CHECK(blocks[2].gathered_flat == (2 + 4) * kLayer);
-  CHECK(blocks[0].gathered_flat == (2 + 4) * kTable);
-  CHECK(blocks[0].arriving == shard(kTable, 4, 8));
+  CHECK(blocks[4].unreduced == 2 * kLlamaHead);
+  CHECK(blocks[3].unreduced == 2 * kLlamaLayer + 4 * kLlamaHead);
+  CHECK(blocks[2].unreduced == (2 + 4) * kLlamaLayer);
+  CHECK(blocks[2].gathered_flat == (2 + 4) * kLlamaLayer);
+  CHECK(blocks[0].gathered_flat == (2 + 4) * kLlamaTable);
+  CHECK(blocks[0].arriving == shard_bytes(kLlamaTable, 4, 8));
 }
 
 TEST_CASE("a unit of several layers is copied once its first layer has run backward") {
-  Experiment e = sharded(5, 8, 1, 1);
+  Experiment e = llama_shards(5, 8, 1, 1);
   e.plan.fsdp_unit_layers = 3;  // layers 0 to 2, and 3 to 4
   const Outline outlined = outline(e, CommunicatorLayout(e, {}));
   const auto blocks = outlined.stages.list()[0].chunks[0].blocks;
-  CHECK(blocks[1].gathered_flat == 4 * 3 * kLayer);
+  CHECK(blocks[1].gathered_flat == 4 * 3 * kLlamaLayer);
   CHECK(blocks[2].gathered_flat == 0);
-  CHECK(blocks[4].gathered_flat == 4 * 2 * kLayer);
-  CHECK(blocks[4].arriving == shard(2 * kLayer, 4, 8));
+  CHECK(blocks[4].gathered_flat == 4 * 2 * kLlamaLayer);
+  CHECK(blocks[4].arriving == shard_bytes(2 * kLlamaLayer, 4, 8));
   CHECK(blocks[5].arriving == 0);
 }
 
 TEST_CASE("a plan that shards no parameters, or is not FSDP's, holds as before") {
-  for (const std::int64_t zero : {0, 1, 2}) {
-    Experiment e = sharded(2, 8, 1, 0);
+  for (const int zero : {0, 1, 2}) {
+    Experiment e = llama_shards(2, 8, 1, 0);
     e.plan.zero_stage = zero;
     const Bytes before = stage_memory(e)[0].total();
     e.software.fsdp_version = 1;
     CHECK(stage_memory(e)[0].total() == before);
   }
-  const StageMemory other = stage_memory(sharded(2, 8, 1, 0))[0];
-  CHECK(other.parameters == 2 * (kTable + 2 * kLayer + kHead) / 8);
+  const StageMemory other = stage_memory(llama_shards(2, 8, 1, 0))[0];
+  CHECK(other.parameters == 2 * (kLlamaTable + 2 * kLlamaLayer + kLlamaHead) / 8);
   CHECK(other.gradients == other.parameters);
 }

@@ -19,7 +19,7 @@ Experiment updated(std::int64_t tokens, std::int64_t ranks) {
   return e;
 }
 
-constexpr Bytes kParameters = 2 * 32000 * 4096 + 4096 + 4 * 4096 * 4096 + 3 * 4096 * 11008 + 2 * 4096;
+constexpr Bytes kUpdatedParameters = 2 * 32000 * 4096 + 4096 + 4 * 4096 * 4096 + 3 * 4096 * 11008 + 2 * 4096;
 
 }  // namespace
 
@@ -30,14 +30,14 @@ TEST_CASE("where the update holds most, the peak does not move with the length o
     CHECK(memory.moment.pass == PeakMoment::Pass::update);
     CHECK(memory.moment.micro_batch == 1);
     CHECK(memory.activations.total() == 0);
-    CHECK(memory.workspace.update == 6 * kParameters);
-    CHECK(memory.total() == 22 * kParameters);
+    CHECK(memory.workspace.update == 6 * kUpdatedParameters);
+    CHECK(memory.total() == 22 * kUpdatedParameters);
   }
   // 16,384 tokens keep 4 bytes of each of 32,000 logits, which alone is 2.1 GB, and 0.3 GB of residuals.
   const StageMemory longer = stage_memory(updated(16384, 1))[0];
   CHECK(longer.moment.pass == PeakMoment::Pass::backward);
   CHECK(longer.workspace.update == 0);
-  CHECK(longer.total() > 22 * kParameters);
+  CHECK(longer.total() > 22 * kUpdatedParameters);
 }
 
 TEST_CASE("ZeRO-3 may update one group of parameters after the other") {
@@ -45,10 +45,10 @@ TEST_CASE("ZeRO-3 may update one group of parameters after the other") {
   e.software.update_group_parameters = 100'000'001;
   CHECK(stage_memory(e)[0].workspace.update == 600'000'006);
   e.software.update_group_parameters = 1e9;  // more than there are
-  CHECK(stage_memory(e)[0].workspace.update == 6 * kParameters);
+  CHECK(stage_memory(e)[0].workspace.update == 6 * kUpdatedParameters);
   e.software.update_group_parameters = 100'000'001;
   e.plan.zero_stage = 1;  // has no groups
-  CHECK(stage_memory(e)[0].workspace.update == 6 * kParameters);
+  CHECK(stage_memory(e)[0].workspace.update == 6 * kUpdatedParameters);
 }
 
 TEST_CASE("a rank copies the gradients of its shard, and none that have 32 bits already") {
