@@ -47,11 +47,11 @@ std::int32_t first_layer(const PeakMoment& moment, const Program& program) {
   return first;
 }
 
-/// Returns the operation of a peak. The end of a chunk comes last in a forward pass and first in a backward
-/// pass; a fused pass is one operation.
+/// Returns the operation of a peak: the first of a layer. The end of a chunk comes last in a forward pass and
+/// first in a backward pass; a fused pass is one operation.
 std::optional<std::uint32_t> operation_at(const PeakMoment& moment, const Program& program) {
   const std::int32_t layer = moment.layer < 0 ? -1 : first_layer(moment, program) + moment.layer;
-  const bool last = moment.at_end == (moment.pass == PeakMoment::Pass::forward);
+  const bool last = layer < 0 && moment.at_end == (moment.pass == PeakMoment::Pass::forward);
   std::optional<std::uint32_t> found;
   for (std::uint32_t i = 0; i < program.ops.size(); ++i) {
     const Op& op = program.ops[i];
