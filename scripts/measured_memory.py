@@ -84,25 +84,38 @@ def kwai_row(row):
 # galvatron-memory's models by the beginning of their names: what they have beside hidden size and heads. The
 # Baichuan rows are of its 7B, whose vocabulary is that of version 1.
 GALVATRON_MODELS = {
+    "gpt llama2": {"model.vocab": 32000, "model.ffn_hidden": 11008, **LLAMA},
     "gpt_": {"model.vocab": 50257, "model.tied_embeddings": False},
     "llama_": {"model.vocab": 32000, "model.ffn_hidden": 11008, **LLAMA},
     "baichuan": {"model.vocab": 64000, "model.ffn_hidden": 11008, **LLAMA},
+}
+# The loss of Megatron-Core on its plain path (Galvatron's megatron/core/tensor_parallel/cross_entropy.py): logits in 16 bits,
+# their copy in 32 and its exponentials forward; the latter are kept. Norms are those of megatron.legacy.
+PLAIN = {
+    "software.kept_bytes_per_logit": 4, "software.loss_bytes_per_logit": 6, "software.eager_layers": True,
 }
 
 
 def galvatron_memory(rows):
     """Hetu-Galvatron's profiles of memory under FSDP on 8 GPUs: model states and the peak of the activations. Left out
     are rows with a pipeline, whose micro-batches are not published, rows of parts of a layer, those whose vocabulary
-    is not tensor-parallel where the layers are, and repeats."""
+    is not tensor-parallel where the layers are, repeats, and llama2-7b_seqlen2048, whose model states are those of
+    another vocabulary than LLaMA's."""
     found = {}
     for row in rows:
         whole = row["tp"] == "1" or row["flags"].startswith("vtp")
-        known = "_head32" in row["model"]
+        known = "_head32" in row["model"] or row["model"].endswith("7b_all")
         if row["pp"] == "1" and whole and known:
             figures = tuple(row[key] for key in ("layers", "hidden", "seq", "tp", "recompute", "model_states_mb",
                                                  "activation_peak_mb"))
             found.setdefault(figures, galvatron_row(row))
     return list(found.values())
+
+
+def galvatron_kernels(row):
+    """LLaMA's later profiles, with sequence parallelism, have Megatron's loss and norms; others those of flash-attn."""
+    llama = row["model"].startswith("llama_hf") or row["model"] == "gpt llama2-7b_all"
+    return PLAIN if llama and row["seq_parallel"] == "1" else {}
 
 
 def galvatron_row(row):
@@ -115,8 +128,8 @@ def galvatron_row(row):
         "cluster.nodes": 1, "plan.tensor_parallel": int(row["tp"]), "plan.data_parallel": int(row["dp"]),
         "plan.micro_batch_size": int(row["batch"]) // int(row["dp"]), "plan.global_batch_size": int(row["batch"]),
         "plan.sequence_parallel": row["seq_parallel"] == "1" and row["tp"] != "1",
-        "plan.recompute": row["recompute"], "plan.zero_stage": 3, "plan.precision": "bf16", "stack": "fsdp-2023",
-        "measured.memory.peak_gb": peak * MIB,
+        "plan.recompute": row["recompute"], "plan.zero_stage": 3, "plan.precision": "bf16", **galvatron_kernels(row),
+        "stack": "fsdp-2023", "measured.memory.peak_gb": peak * MIB,
         "source": "Hetu-Galvatron, memory profiles of its models (github PKU-DAIR/Hetu-Galvatron)",
         "note": "GPU not published; one micro-batch; model states and peak of activations added",
     }
@@ -130,23 +143,31 @@ QWEN1 = {
            "model.vocab": 151936},
     "14B": {"model.layers": 40, "model.hidden": 5120, "model.ffn_hidden": 13696, "model.heads": 40,
             "model.vocab": 152064},
+    "72B": {"model.layers": 80, "model.hidden": 8192, "model.ffn_hidden": 24576, "model.heads": 64,
+            "model.vocab": 152064},
 }
-QWEN1_TASKS = {"LoRA": {"model.lora_rank": 64}, "Full-parameter": {"plan.zero_stage": 3}}
+QWEN1_TASKS = {
+    "LoRA": {"model.lora_rank": 64}, "LoRA (multinode)": {"model.lora_rank": 64},
+    "LoRA + Deepspeed Zero3": {"model.lora_rank": 64, "plan.zero_stage": 3},
+    "Full-parameter": {"plan.zero_stage": 3},
+}
 
 
 def qwen1_finetune(rows):
     """Fine-tuning of Qwen's first release with Hugging Face Transformers on A100s: adapters of rank 64 on all matrices,
-    or all weights with ZeRO-3; activations are recomputed (finetune/*.sh of github QwenLM/Qwen). Memory of two GPUs is
-    a sum. Left out: adapters beside trained embeddings, weights of 4 bits, several nodes."""
+    or all weights with ZeRO-3; activations are recomputed (finetune/*.sh of github QwenLM/Qwen). Memory of several
+    GPUs is a sum. Left out: adapters beside trained embeddings, which no key says, and Q-LoRA, whose tables lie in 32
+    bits (prepare_model_for_kbit_training of peft)."""
     return [qwen1_row(row) for row in rows if row["id"].startswith("qwen1-") and row["task"] in QWEN1_TASKS]
 
 
 def qwen1_row(row):
     gpus = int(row["gpus"])
+    nodes = gpus // int(row["gpus_per_node"])
     return {
         "name": row["id"], "model.kind": "transformer", **QWEN1[row["model"].split("-")[1]],
         "model.seq_length": int(row["seq"]), **LLAMA, "model.qkv_biases": True, **QWEN1_TASKS[row["task"]],
-        "cluster.base": "dgx-a100-80gb", "cluster.gpus_per_node": gpus, "cluster.nodes": 1,
+        "cluster.base": "dgx-a100-80gb", "cluster.gpus_per_node": gpus // nodes, "cluster.nodes": nodes,
         "plan.data_parallel": gpus, "plan.micro_batch_size": int(row["mbs"]),
         "plan.global_batch_size": int(row["gbs"]), "plan.recompute": "full", "plan.precision": "bf16",
         "stack": "huggingface-2023", "measured.memory.peak_gb": float(row["mem_gb"]) / gpus,

@@ -152,8 +152,8 @@ double seconds_of_compute(const Experiment& e, const StepBounds& b, const Gpu& g
   for (const double share : {gpu.gemm_efficiency_fp8, gpu.gemm_efficiency_fp8_blockwise,
                              gpu.gemm_efficiency_fp4, gpu.flash_efficiency, gpu.flash3_efficiency})
     if (share > 0) efficiency = std::min(efficiency, share);
-  const double clock =
-      std::min({gpu.clock_of_products(e.plan.precision), gpu.clock_of_products(Precision::bf16), gpu.clock_of_attention()});
+  const double clock = std::min({gpu.clock_of_products(e.plan.precision),
+                                 gpu.clock_of_products(Precision::bf16), gpu.clock_of_attention()});
   const double peak = slowest_peak(gpu, e.plan.precision);
   return b.flops / real(e.cluster.gpus()) / (peak * 1e12 * efficiency * clock) +
          b.bytes() / real(e.plan.tensor_parallel * e.plan.pipeline_parallel) /

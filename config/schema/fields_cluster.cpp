@@ -34,17 +34,19 @@ const std::vector<Field<Gpu>>& gpu_fields() {
                 "share of the peak that the best tile of a large GEMM reaches in a short run"),
       T::number("memory_efficiency", "", 1e-3, 1, &Gpu::memory_efficiency, "1",
                 "sustained share of the memory bandwidth"),
-      T::number("sustained_clock", "", 0, 1, &Gpu::sustained_clock, "0",
-                "share of the speed of short runs that products of 16 bits keep in long training; 0: the clock at "
-                "which they draw power_w, or 1 if product_pj_per_flop is unknown"),
+      T::number(
+          "sustained_clock", "", 0, 1, &Gpu::sustained_clock, "0",
+          "share of the speed of short runs that products of 16 bits keep in long training; 0: the clock at "
+          "which they draw power_w, or 1 if product_pj_per_flop is unknown"),
       T::number("sustained_clock_fp8", "", 0, 1, &Gpu::sustained_clock_fp8, "0",
                 "the same for products of 8 and 4 bits; 0: as sustained_clock, or by power"),
       T::number("sustained_clock_attention", "", 0, 1, &Gpu::sustained_clock_attention, "0",
                 "the same for fused attention; 0: as sustained_clock, or by power"),
       T::number("static_power_w", "W", 0, 1e6, &Gpu::static_power_w, "0",
                 "power that does not follow the clock of products: leakage, memory, links"),
-      T::number("product_pj_per_flop", "pJ/FLOP", 0, 1e3, &Gpu::product_pj_per_flop, "0",
-                "energy of a product of 16 bits at the full clock, with all that moves its operands; 0: unknown"),
+      T::number(
+          "product_pj_per_flop", "pJ/FLOP", 0, 1e3, &Gpu::product_pj_per_flop, "0",
+          "energy of a product of 16 bits at the full clock, with all that moves its operands; 0: unknown"),
       T::number("product_pj_per_flop_fp8", "pJ/FLOP", 0, 1e3, &Gpu::product_pj_per_flop_fp8, "0",
                 "the same in 8 bits; 0: unknown"),
       T::number("product_pj_per_flop_fp4", "pJ/FLOP", 0, 1e3, &Gpu::product_pj_per_flop_fp4, "0",
@@ -73,8 +75,9 @@ const std::vector<Field<Gpu>>& gpu_fields() {
                 "share of the peak FlashAttention 2 nears with long sequences and wide heads; 0: as GEMMs"),
       T::number("flash3_efficiency", "", 0, 1, &Gpu::flash3_efficiency, "0",
                 "the same for FlashAttention 3 and cuDNN's kernels; 0: not on this GPU"),
-      T::number("exponential_speed", "", 0.1, 100, &Gpu::exponential_speed, "1",
-                "exponentials that an SM computes, over the 16 a clock of Hopper: fused attention waits for them"),
+      T::number(
+          "exponential_speed", "", 0.1, 100, &Gpu::exponential_speed, "1",
+          "exponentials that an SM computes, over the 16 a clock of Hopper: fused attention waits for them"),
       T::number("communication_interference", "", 0, 0.9, &Gpu::communication_interference, "0",
                 "share of its pace that compute loses while tensor, data or expert traffic runs beside it"),
       T::number("host_link_gb_per_s", "GB/s", 0, kMaxRate, &Gpu::host_link_gb_per_s, "0",
@@ -83,8 +86,9 @@ const std::vector<Field<Gpu>>& gpu_fields() {
                 "its share of the bandwidth of the host's memory"),
       T::number("nic_link_gb_per_s", "GB/s", 0, kMaxRate, &Gpu::nic_link_gb_per_s, "0",
                 "to the NICs of its node, one direction; 0: as host_link_gb_per_s"),
-      T::number("power_w", "W", 0, 1e6, &Gpu::power_w, "0",
-                "the most it draws (thermal design power), which limits its clock, and for energy_kwh; 0: unknown"),
+      T::number(
+          "power_w", "W", 0, 1e6, &Gpu::power_w, "0",
+          "the most it draws (thermal design power), which limits its clock, and for energy_kwh; 0: unknown"),
       T::number("usd_per_hour", "USD/h", 0, 1e6, &Gpu::usd_per_hour, "0",
                 "its rent, with its share of the node, for cost_usd; 0: unknown"),
       T::text("calibration", &Gpu::calibration, "calibration of a gpu, for constants not given"),

@@ -101,8 +101,8 @@ struct Gpu {
   }
 
   /// Returns the share of the full clock at which a kernel draws `power_w` and no more. The voltage falls
-  /// with the clock, so that the power beyond `static_power_w` goes with the clock's square (docs/theory/kernels.md,
-  /// "Power and clock").
+  /// with the clock, so that the power beyond `static_power_w` goes with the clock's square
+  /// (docs/theory/kernels.md, "Power and clock").
   /// @param tflops  of the kernel at the full clock
   [[nodiscard]] double clock_within_power(double pj_per_flop, double tflops) const {
     const double full_w = pj_per_flop * tflops;
@@ -131,11 +131,11 @@ struct Gpu {
     return visit(name, peak_tflops, memory_gb, memory_usable_gb, memory_reserve_gb, memory_gb_per_s, sms,
                  kernel_launch_us, gemm_efficiency, memory_efficiency, sustained_clock, sustained_clock_fp8,
                  sustained_clock_attention, static_power_w, product_pj_per_flop, product_pj_per_flop_fp8,
-                 product_pj_per_flop_fp4, attention_pj_per_flop, exponential_speed, gemm_efficiency_fp8, gemm_efficiency_fp8_blockwise,
-                 gemm_efficiency_fp4, partial_wave, tile_feed_elements, gemm_tile_us, gemm_start_us,
-                 convolution_start_us, memory_ramp_us, flash_efficiency, flash3_efficiency,
-                 communication_interference, calibration, host_link_gb_per_s, host_memory_gb_per_s,
-                 nic_link_gb_per_s, power_w, usd_per_hour);
+                 product_pj_per_flop_fp4, attention_pj_per_flop, exponential_speed, gemm_efficiency_fp8,
+                 gemm_efficiency_fp8_blockwise, gemm_efficiency_fp4, partial_wave, tile_feed_elements,
+                 gemm_tile_us, gemm_start_us, convolution_start_us, memory_ramp_us, flash_efficiency,
+                 flash3_efficiency, communication_interference, calibration, host_link_gb_per_s,
+                 host_memory_gb_per_s, nic_link_gb_per_s, power_w, usd_per_hour);
   }
   friend bool operator==(const Gpu&, const Gpu&) = default;
 };

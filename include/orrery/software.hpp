@@ -56,15 +56,23 @@ struct Software {
   double kept_bytes_per_logit = 4;   ///< from the forward pass of the loss to its backward pass
   double loss_bytes_per_logit = 2;   ///< more while either of them runs: copies in other widths, gradients
   bool keeps_narrow_inputs = false;  ///< inputs of products are kept as they were cast, in 8 or 4 bits
-  bool keeps_cast_weights = false;   ///< weights are cast to 8 or 4 bits once a step, not for each micro-batch
+  bool keeps_cast_weights = false;  ///< weights are cast to 8 or 4 bits once a step, not for each micro-batch
+  bool keeps_narrow_activation_inputs = false;  ///< inputs of an MLP's activation function, in 8 bits
   std::int64_t bf16_gradient_memory_bytes = 0;  ///< of each gradient in bf16 training; 0: as wide as they are
   std::int64_t fp16_gradient_memory_bytes = 0;  ///< the same in fp16 training
   bool keeps_weight_gradients =
-      false;                      ///< 16-bit gradients of weights, one of each shape, are never given back
-  double allocator_overhead = 0;  ///< reserved beyond the allocated bytes, over these
-  double framework_gb = 0;        ///< allocated beside the model's tensors: workspaces of libraries, padding
-  double context_gb = 0;          ///< of a process outside the allocator: CUDA context, code of kernels
-  double communicator_mb = 0;     ///< outside the allocator, for each communicator of a GPU
+      false;  ///< 16-bit gradients of weights, one of each shape, are never given back
+  /// RMS norms and gates of MLPs are single operations of PyTorch, each of which keeps its inputs.
+  bool eager_layers = false;
+  /// ZeRO-3 holds what this generation of PyTorch's FSDP does: shards in 32 bits alone, gradients from their
+  /// reduction to the update, and a copy of a unit's gradients as it is reduced; 0: none of this.
+  std::int64_t fsdp_version = 0;
+  double update_gradient_bytes = 0;    ///< more of each 16-bit gradient while it updates: copies in 32 bits
+  double update_group_parameters = 0;  ///< ZeRO-3: most parameters of a rank updated at once; 0: all
+  double allocator_overhead = 0;       ///< reserved beyond the allocated bytes, over these
+  double framework_gb = 0;     ///< allocated beside the model's tensors: workspaces of libraries, padding
+  double context_gb = 0;       ///< of a process outside the allocator: CUDA context, code of kernels
+  double communicator_mb = 0;  ///< outside the allocator, for each communicator of a GPU
   /// Deciles of measured over predicted peak memory, less one, of runs that a fit had not seen. Both 0 where
   /// none are known.
   double memory_error_p10 = 0;
@@ -81,8 +89,8 @@ struct Software {
   double convolution_speed = 1;  ///< of convolutions, over large products
   /// Products of experts run one after another, each in waves of its own; else as one kernel.
   bool experts_in_turn = false;
-  /// In CUDA graphs of whole steps one kernel computes a product of all experts, their activation and the cast
-  /// of its result.
+  /// In CUDA graphs of whole steps one kernel computes a product of all experts, their activation and the
+  /// cast of its result.
   bool fuses_expert_mlp = false;
 
   // Serving.
@@ -118,11 +126,11 @@ struct Software {
   // The next members describe a background thread that collects ready messages, as Horovod's and BlueFog's
   // do.
   double fusion_buffer_mb = 0;  ///< 1e6 bytes, the default of plan.bucket_mb; 0: that has its own
-  /// Parameters of a gradient bucket where plan.bucket_mb does not say: at least so many, and so many for each
-  /// copy of the weights; 0: as fusion_buffer_mb.
+  /// Parameters of a gradient bucket where plan.bucket_mb does not say: at least so many, and so many for
+  /// each copy of the weights; 0: as fusion_buffer_mb.
   double bucket_parameters = 0;
   double bucket_parameters_per_copy = 0;
-  double cycle_time_ms = 0;     ///< from one check for ready messages to the next
+  double cycle_time_ms = 0;  ///< from one check for ready messages to the next
   /// Time of the coordinating rank for each rank and tensor of a message: all ranks report their tensors, it
   /// finds those that all have and tells them.
   double negotiation_us_per_tensor = 0;
@@ -172,25 +180,28 @@ struct Software {
   /// Visits all members in order, for keys of caches.
   template <class Visit>
   auto members(const Visit& visit) const {
-    return visit(
-        forward_issue_us, backward_issue_us, collective_issue_us, tensor_skew_us, tensor_wait_us,
-        parameter_issue_us, pass_overhead_us, step_overhead_ms, many_nodes_wait_ms, image_loading_us,
-        image_loading_jitter, fusion_buffer_mb, bucket_parameters, bucket_parameters_per_copy, cycle_time_ms, negotiation_us_per_tensor, synchronize_passes,
-        dispatch_waits_for_host, expert_issue_us, row_slice_issue_us, routing_kernels, elementwise_traffic,
-        forward_bytes_per_logit, backward_bytes_per_logit, optimizer_bytes_per_parameter,
-        accumulation_bytes_per_parameter, fuses_accumulation, fused_softmax_multiple, gradient_bytes,
-        kept_bytes_per_logit, loss_bytes_per_logit, keeps_narrow_inputs, keeps_cast_weights, bf16_gradient_memory_bytes,
-        fp16_gradient_memory_bytes, keeps_weight_gradients, allocator_overhead, framework_gb, context_gb,
-        communicator_mb, memory_error_p10, memory_error_p90, flash_version, cudnn_attention, gemm_speed,
-        flash_speed, packed_attention_columns, convolution_speed, experts_in_turn, fuses_expert_mlp, iteration_us, request_us,
-        front_end_ms, weight_read_share, widened_read_share, cached_attention_share, grouped_query_reuse,
-        widened_product_speed, one_shot_reduce_us, parameter_gather_efficiency, split_node_efficiency,
-        data_reduce_efficiency, data_reduce_wait_ms, exchange_wait_ms, communication_interference, jitter,
-        straggler_share, bias_gradient_kernels, expert_bias_kernels, overlaps_tensor_parallel,
-        overlaps_parameter_gather, overlaps_gradient_reduce, shards_in_nodes, chooses_sharding,
-        tensor_overlap, gathers_tensors, error_p10_one_node, error_p90_one_node, error_p10_many_nodes,
-        error_p90_many_nodes, error_p10_new_stack, error_p90_new_stack, error_p10_new_gpu, error_p90_new_gpu,
-        error_p10_new_fabric, error_p90_new_fabric);
+    return visit(forward_issue_us, backward_issue_us, collective_issue_us, tensor_skew_us, tensor_wait_us,
+                 parameter_issue_us, pass_overhead_us, step_overhead_ms, many_nodes_wait_ms, image_loading_us,
+                 image_loading_jitter, fusion_buffer_mb, bucket_parameters, bucket_parameters_per_copy,
+                 cycle_time_ms, negotiation_us_per_tensor, synchronize_passes, dispatch_waits_for_host,
+                 expert_issue_us, row_slice_issue_us, routing_kernels, elementwise_traffic,
+                 forward_bytes_per_logit, backward_bytes_per_logit, optimizer_bytes_per_parameter,
+                 accumulation_bytes_per_parameter, fuses_accumulation, fused_softmax_multiple, gradient_bytes,
+                 kept_bytes_per_logit, loss_bytes_per_logit, keeps_narrow_inputs, keeps_cast_weights,
+                 keeps_narrow_activation_inputs, bf16_gradient_memory_bytes, fp16_gradient_memory_bytes,
+                 keeps_weight_gradients, eager_layers, fsdp_version, update_gradient_bytes,
+                 update_group_parameters, allocator_overhead, framework_gb, context_gb, communicator_mb,
+                 memory_error_p10, memory_error_p90, flash_version, cudnn_attention, gemm_speed, flash_speed,
+                 packed_attention_columns, convolution_speed, experts_in_turn, fuses_expert_mlp, iteration_us,
+                 request_us, front_end_ms, weight_read_share, widened_read_share, cached_attention_share,
+                 grouped_query_reuse, widened_product_speed, one_shot_reduce_us, parameter_gather_efficiency,
+                 split_node_efficiency, data_reduce_efficiency, data_reduce_wait_ms, exchange_wait_ms,
+                 communication_interference, jitter, straggler_share, bias_gradient_kernels,
+                 expert_bias_kernels, overlaps_tensor_parallel, overlaps_parameter_gather,
+                 overlaps_gradient_reduce, shards_in_nodes, chooses_sharding, tensor_overlap, gathers_tensors,
+                 error_p10_one_node, error_p90_one_node, error_p10_many_nodes, error_p90_many_nodes,
+                 error_p10_new_stack, error_p90_new_stack, error_p10_new_gpu, error_p90_new_gpu,
+                 error_p10_new_fabric, error_p90_new_fabric);
   }
   friend bool operator==(const Software&, const Software&) = default;
 };

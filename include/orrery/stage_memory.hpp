@@ -54,6 +54,7 @@ struct WorkspaceBytes {
   Bytes communication = 0;        ///< gathered inputs, rows on their way to and from experts
   Bytes gathered_parameters = 0;  ///< ZeRO-3
   Bytes gradient_buckets = 0;     ///< whole gradients before they are reduced (ZeRO-2 and 3)
+  Bytes update = 0;               ///< copies of gradients while the optimizer runs
   Bytes offload_buffers = 0;      ///< activations on their way to the memory of the host, and back
   Bytes neighbours = 0;           ///< models received from gossip neighbours
   Bytes framework = 0;            ///< of libraries, beside the model's tensors
@@ -66,6 +67,7 @@ struct WorkspaceBytes {
     communication += other.communication;
     gathered_parameters += other.gathered_parameters;
     gradient_buckets += other.gradient_buckets;
+    update += other.update;
     offload_buffers += other.offload_buffers;
     neighbours += other.neighbours;
     framework += other.framework;
@@ -73,15 +75,15 @@ struct WorkspaceBytes {
   }
   [[nodiscard]] Bytes total() const {
     return recomputed + activation_gradients + loss + weight_gradients + communication + gathered_parameters +
-           gradient_buckets + offload_buffers + neighbours + framework;
+           gradient_buckets + update + offload_buffers + neighbours + framework;
   }
   friend bool operator==(const WorkspaceBytes&, const WorkspaceBytes&) = default;
 };
 
 /// Identifies the work that runs when a stage holds most memory: part of a pass of a micro-batch through a
-/// chunk.
+/// chunk, or the update.
 struct PeakMoment {
-  enum class Pass : std::uint8_t { none, forward, backward, weight_gradient };
+  enum class Pass : std::uint8_t { none, forward, backward, weight_gradient, update };
   Pass pass = Pass::none;
   std::int32_t micro_batch = 0;
   std::int32_t chunk = 0;
@@ -95,7 +97,7 @@ struct PeakMoment {
 struct StageMemory {
   std::int64_t parameters_count = 0;  ///< parameters this GPU computes with, before sharding over data
   Bytes parameters = 0;
-  Bytes gradients = 0;
+  Bytes gradients = 0;          ///< at the peak: FSDP's come in the backward pass and go with the update
   Bytes main_weights = 0;       ///< 32-bit copies of 16-bit parameters
   Bytes optimizer_states = 0;   ///< moments, and states of the synchronisation of replicas
   ActivationBytes activations;  ///< kept for the backward pass
@@ -144,6 +146,7 @@ inline constexpr MemoryCategory kMemoryCategories[] = {
     {"communication", [](const StageMemory& m) { return m.workspace.communication; }},
     {"gathered_parameters", [](const StageMemory& m) { return m.workspace.gathered_parameters; }},
     {"gradient_buckets", [](const StageMemory& m) { return m.workspace.gradient_buckets; }},
+    {"update", [](const StageMemory& m) { return m.workspace.update; }},
     {"offload_buffers", [](const StageMemory& m) { return m.workspace.offload_buffers; }},
     {"neighbours", [](const StageMemory& m) { return m.workspace.neighbours; }},
     {"framework", [](const StageMemory& m) { return m.workspace.framework; }},

@@ -147,7 +147,7 @@ struct Kernel {
   double more_columns = 0;  ///< attention: that each block of rows is worked off over, beside its own
   bool in_16_bits = false;  ///< gemm: also where the plan's precision is fp8
   bool grouped = false;     ///< gemm: each of the batch is a product with a weight of its own
-  bool at_once = false;     ///< gemm: one kernel computes all of a group, whatever the software does elsewhere
+  bool at_once = false;  ///< gemm: one kernel computes all of a group, whatever the software does elsewhere
   /// gemm: the operand lies ready in the precision of the product, for this one and for its gradient.
   bool left_ready = false, right_ready = false;
   /// gemm: in memory, of a value of the right operand, which is ready for the product or widened on the way

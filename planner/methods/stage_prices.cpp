@@ -89,7 +89,7 @@ Stages StagePrices::divided(std::size_t stage, std::int64_t from, std::int64_t t
   plan.stage_layers[stage] = to - from;
   if (stage + 1 < plan.stage_layers.size())
     plan.stage_layers[stage + 1] = static_cast<std::int64_t>(blocks_.layers.size()) - to;
-  return {plan, blocks_};
+  return {experiment_, blocks_};
 }
 
 std::uint32_t StagePrices::number_of_run(std::int64_t from, std::int64_t to) {

@@ -105,11 +105,17 @@ Bytes most_memory(const Report& report, Bytes (StageMemory::*bytes)() const) {
   return most;
 }
 
-/// The peak with an error of the calibration's, where it has some.
-Json peak_spread(const Report& report, double error) {
+/// The memory at its peak with an error of the calibration's, where it has some. Memory that is reserved, or
+/// used on the device, is off by as much as the tensors in it.
+Json memory_spread(const Report& report, Bytes (StageMemory::*bytes)() const, double Software::*error) {
   const Software& s = report.software;
   if (report.serving || !(s.memory_error_p10 < s.memory_error_p90)) return absent();
-  return gigabytes(most_memory(report, &StageMemory::total)) * (1 + error);
+  return gigabytes(most_memory(report, bytes)) * (1 + s.*error);
+}
+
+template <auto bytes, auto error>
+Json spread_of(const Report& report) {
+  return memory_spread(report, bytes, error);
 }
 
 Json memory_timeline(const Report& report) {
@@ -263,13 +269,15 @@ const ResultKey kFigureKeys[] = {
      Needs::breakdown},
     {"utilization.links", [](const R& r) -> Json { return links(r); }, Needs::traffic, true},
     {"memory.peak_gb", [](const R& r) -> Json { return gigabytes(most_memory(r, &StageMemory::total)); }},
-    {"memory.peak_gb_p10", [](const R& r) -> Json { return peak_spread(r, r.software.memory_error_p10); },
-     Needs::origin},
-    {"memory.peak_gb_p90", [](const R& r) -> Json { return peak_spread(r, r.software.memory_error_p90); },
-     Needs::origin},
+    {"memory.peak_gb_p10", spread_of<&StageMemory::total, &Software::memory_error_p10>, Needs::origin},
+    {"memory.peak_gb_p90", spread_of<&StageMemory::total, &Software::memory_error_p90>, Needs::origin},
     {"memory.reserved_gb",
      [](const R& r) -> Json { return gigabytes(most_memory(r, &StageMemory::reserved)); }},
+    {"memory.reserved_gb_p10", spread_of<&StageMemory::reserved, &Software::memory_error_p10>, Needs::origin},
+    {"memory.reserved_gb_p90", spread_of<&StageMemory::reserved, &Software::memory_error_p90>, Needs::origin},
     {"memory.device_gb", [](const R& r) -> Json { return gigabytes(most_memory(r, &StageMemory::device)); }},
+    {"memory.device_gb_p10", spread_of<&StageMemory::device, &Software::memory_error_p10>, Needs::origin},
+    {"memory.device_gb_p90", spread_of<&StageMemory::device, &Software::memory_error_p90>, Needs::origin},
     {"memory.peak_at_s",
      [](const R& r) -> Json {
        return r.peak_memory_at_ps ? timed(r, to_seconds(*r.peak_memory_at_ps)) : Json();

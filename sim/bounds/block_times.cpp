@@ -210,7 +210,7 @@ LeastTimes least_times(const Experiment& experiment, const CommunicatorLayout& l
   BlockClock clock(experiment, layout, blocks.blocks, memo);
   blocks.of_rank = clock.times(blocks.blocks, with_steps);
   blocks.speeds = clock.speeds();
-  result.stages = Stages(experiment.plan, blocks.blocks);
+  result.stages = Stages(experiment, blocks.blocks);
   for (const Stage& stage : result.stages.list())
     result.weights.push_back(clock.weight_time(stage, experiment));
   return result;

@@ -46,7 +46,7 @@ class StageRoom {
   [[nodiscard]] Stages divided(const Layers& layers) const {
     Plan plan = experiment_.plan;
     plan.stage_layers = layers;
-    return {plan, blocks_};
+    return {experiment_, blocks_, plan};
   }
 
   const Experiment& experiment_;

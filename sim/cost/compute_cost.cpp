@@ -77,7 +77,8 @@ class KernelPricer {
       return kernel.m <= kFewRows ? few : std::max(few, gemm_seconds(kernel, gpu_, stored_));
     }
     const GemmRates& rates = kernel.weight_bytes > 0 ? stored_ : products_;
-    if (!kernel.grouped || kernel.at_once || !software_.experts_in_turn) return gemm_seconds(kernel, gpu_, rates);
+    if (!kernel.grouped || kernel.at_once || !software_.experts_in_turn)
+      return gemm_seconds(kernel, gpu_, rates);
     Kernel one = kernel;
     one.batch = 1;
     one.flops = kernel.flops / kernel.batch;
@@ -102,8 +103,8 @@ class KernelPricer {
     const auto n = static_cast<double>(kernel.n);
     const auto k = static_cast<double>(kernel.k);
     if (kernel.left_ready && kernel.right_ready) return 0;
-    const double values =
-        static_cast<double>(kernel.batch) * ((kernel.left_ready ? 0 : m * k) + (kernel.right_ready ? 0 : k * n));
+    const double values = static_cast<double>(kernel.batch) *
+                          ((kernel.left_ready ? 0 : m * k) + (kernel.right_ready ? 0 : k * n));
     return memory_seconds(traffic * values) + gpu_.memory_ramp_us * 1e-6;
   }
 

@@ -21,15 +21,20 @@ bool is_in(PeakMoment::Pass pass, Phase phase) {
       return phase == Phase::forward;
     case PeakMoment::Pass::backward:
       return phase == Phase::backward || phase == Phase::recompute;
+    case PeakMoment::Pass::update:
+      return phase == Phase::optimize;
     case PeakMoment::Pass::weight_gradient:
       break;
   }
   return phase == Phase::weight_gradient;
 }
 
+/// The update belongs to no micro-batch.
 bool is_in_pass(const PeakMoment& moment, const Op& op) {
-  return op.kind != Op::Kind::communicate && op.stream == Stream::compute && op.step == 0 &&
-         op.micro_batch == moment.micro_batch && op.chunk == moment.chunk && is_in(moment.pass, op.phase);
+  const bool of_pass = moment.pass == PeakMoment::Pass::update ||
+                       (op.micro_batch == moment.micro_batch && op.chunk == moment.chunk);
+  return op.kind != Op::Kind::communicate && op.stream == Stream::compute && op.step == 0 && of_pass &&
+         is_in(moment.pass, op.phase);
 }
 
 /// Stages alike may share a program, so that layers count from the first one in it.
@@ -42,11 +47,11 @@ std::int32_t first_layer(const PeakMoment& moment, const Program& program) {
   return first;
 }
 
-/// Returns the operation of a peak. The end of a chunk comes last in a forward pass and first in a backward
-/// pass; a fused pass is one operation.
+/// Returns the operation of a peak: the first of a layer. The end of a chunk comes last in a forward pass and
+/// first in a backward pass; a fused pass is one operation.
 std::optional<std::uint32_t> operation_at(const PeakMoment& moment, const Program& program) {
   const std::int32_t layer = moment.layer < 0 ? -1 : first_layer(moment, program) + moment.layer;
-  const bool last = moment.at_end == (moment.pass == PeakMoment::Pass::forward);
+  const bool last = layer < 0 && moment.at_end == (moment.pass == PeakMoment::Pass::forward);
   std::optional<std::uint32_t> found;
   for (std::uint32_t i = 0; i < program.ops.size(); ++i) {
     const Op& op = program.ops[i];

@@ -1,6 +1,7 @@
 #include "studies/validate/validate.hpp"
 
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <functional>
 #include <mutex>
@@ -14,7 +15,13 @@ namespace orrery {
 namespace {
 
 constexpr const char* kStepTime = "step_time_s";
-constexpr const char* kPeak = "memory.peak_gb";
+
+/// Lists the figures that a result has a range of, beside the step time.
+constexpr std::array<const char*, 3> kMemory{"memory.peak_gb", "memory.reserved_gb", "memory.device_gb"};
+
+bool has_range(const std::string& key) {
+  return key == kStepTime || std::ranges::find(kMemory, key) != kMemory.end();
+}
 
 /// Holds one row to simulate, and its result.
 struct PredictionJob {
@@ -91,7 +98,7 @@ void compare(const MeasuredRow& row, const Prediction& prediction, TableResult& 
     ComparedFigure compared{row.name, measured.key, prediction.gpus, prediction.feasible, {}, {},
                             {},       {},           row.kept_back};
     compared.pair = {*predicted, measured.value, row.model_key, std::nullopt, prediction.feasible};
-    if (measured.key == kStepTime || measured.key == kPeak) {
+    if (has_range(measured.key)) {
       compared.p10 = figure((measured.key + "_p10").c_str());
       compared.p90 = figure((measured.key + "_p90").c_str());
     }
@@ -160,7 +167,9 @@ Prediction predict(const Experiment& experiment, std::span<const std::string> ke
   const bool memory_alone =
       std::ranges::all_of(keys, [](const std::string& key) { return key.starts_with("memory."); });
   if (!memory_alone) names.insert(names.end(), {"step_time_s_p10", "step_time_s_p90"});
-  if (has(kPeak)) names.insert(names.end(), {"memory.peak_gb_p10", "memory.peak_gb_p90"});
+  for (const std::string key : kMemory) {
+    if (has(key)) names.insert(names.end(), {key + "_p10", key + "_p90"});
+  }
   const ResultSelection wanted(names);
   const Report report = memory_alone ? account_memory(experiment, wanted.figures())
                                      : simulator.simulate(experiment, wanted.figures());

@@ -176,7 +176,8 @@ TEST_CASE("a fused MLP of experts leaves nothing to run between its products") {
   Experiment e = expert_layers();
   e.plan.precision = Precision::fp8;
   e.software.fuses_expert_mlp = true;
-  CHECK(between_products(e, Phase::forward).size() == 3);  // product, activation, product: no graph of the step
+  CHECK(between_products(e, Phase::forward).size() ==
+        3);  // product, activation, product: no graph of the step
   e.plan.cuda_graphs = CudaGraphs::step;
   const std::vector<Kernel> ahead = between_products(e, Phase::forward);
   REQUIRE(ahead.size() == 2);
@@ -192,7 +193,7 @@ TEST_CASE("a fused MLP of experts leaves nothing to run between its products") {
   // the activation's once in 16: 2 + 2 - 2 bytes a value.
   CHECK(back[0].bytes == 2 * rows * 512);
   CHECK(back[1].left_ready);
-  CHECK(back[2].left_ready);    // of the second weight: its input came cast
+  CHECK(back[2].left_ready);  // of the second weight: its input came cast
   CHECK(!back[2].right_ready);
   CHECK(!back[3].left_ready);
   CHECK(back[3].right_ready);  // of the first: the gradient of its output did

@@ -107,6 +107,22 @@ TEST_CASE("inputs of products are kept as they were cast") {
   CHECK(kept(e) == wide);
 }
 
+TEST_CASE("inputs of activation functions may be kept in 8 bits") {
+  Experiment e = dense();
+  const Bytes wide = kept(e);
+  e.software.keeps_narrow_activation_inputs = true;
+  // Two inputs of the gated activation lose a byte a value, in eight layers' worth.
+  CHECK(kept(e) == wide - 8 * kPassTokens * 2 * kInnerWidth);
+  // Values of blocks have scales: 33 bytes for 32 values.
+  e.plan.precision = Precision::fp8_blockwise;
+  CHECK(kept(e) == wide - 8 * kPassTokens * 2 * kInnerWidth * 31 / 32);
+  // None are kept where the MLP is computed again.
+  const Experiment again = with(e, {Module::mlp});
+  Experiment as_they_are = again;
+  as_they_are.software.keeps_narrow_activation_inputs = false;
+  CHECK(kept(again) == kept(as_they_are));
+}
+
 TEST_CASE("what runs again does the FLOPs of the formula") {
   const std::int64_t tokens = 8 * kSampleLength;
   const std::int64_t mlp = 2 * 3 * kModelWidth * kInnerWidth;

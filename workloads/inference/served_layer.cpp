@@ -118,7 +118,7 @@ ServedModel::ServedModel(const Experiment& experiment) {
   };
   for (std::int64_t layer = 0; layer < experiment.model.layers; ++layer)
     kind_of(experiment.model.layer(layer));
-  const Stages placed(experiment.plan, blocks);
+  const Stages placed(experiment, blocks);
   for (const Stage& stage : placed.list()) {
     ServedStage& served = stages_.emplace_back();
     served.layers.resize(kinds_.size(), 0);

@@ -69,7 +69,7 @@ Outline outline(const Experiment& experiment, const CommunicatorLayout& layout) 
   result.blocks = model_family(experiment.model.kind).describe(experiment);
   offload_layers(plan, result.blocks);
   const ModelBlocks& blocks = result.blocks;
-  result.stages = Stages(plan, blocks);
+  result.stages = Stages(experiment, blocks);
   for_each_batch_class(experiment, [&](const Experiment& of_class) {
     for (const Stage& stage : result.stages.list())
       workload.stage_memory.push_back(memory_of(stage, of_class, layout, blocks));

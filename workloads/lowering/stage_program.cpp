@@ -329,10 +329,8 @@ void StageProgram::hold(Bytes at_start, Bytes change) {
 }
 
 void StageProgram::hold(const Pass& pass, const PlacedBlock& placed) {
-  const Block& block = blocks_.kinds[placed.kind];
-  const Bytes changed = change(pass.kind, block.activations.total(), block.for_weights);
-  hold((pass.kind == PassKind::forward ? changed : 0) + workspace_in(placed, blocks_, pass.kind).total(),
-       changed);
+  const BlockMoment moment = fullest_moment(placed, blocks_, pass.kind);
+  hold(moment.at_start, moment.change);
 }
 
 OpId StageProgram::run_backward(const Pass& pass, OpId input) {

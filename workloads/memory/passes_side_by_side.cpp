@@ -21,6 +21,7 @@ class SideBySide {
     std::size_t begun = 0;       ///< blocks
     bool open = false;           ///< the latest of them has not ended
     std::int32_t exchanges = 0;  ///< that it still has to come
+    bool freed = false;          ///< its activations are, although it is open
     WorkspaceBytes workspace{};  ///< while it is open
 
     [[nodiscard]] bool ahead() const { return kind == PassKind::forward; }
@@ -47,8 +48,11 @@ class SideBySide {
     const std::size_t block = side.at(side.begun++);
     side.open = true;
     side.exchanges = latest(side).exchanges_in(side.kind);
-    side.workspace = workspace_in(side.chunk.blocks[block], blocks_, side.kind);
+    const BlockMoment moment = fullest_moment(side.chunk.blocks[block], blocks_, side.kind);
+    side.workspace = moment.workspace;
+    side.freed = moment.freed;
     if (side.ahead()) kept_ += latest(side).activations;
+    if (side.freed) kept_ -= latest(side).activations;
     WorkspaceBytes workspace = ahead_.workspace;
     workspace += back_.workspace;
     const Bytes above = kept_.total() + workspace.total();
@@ -56,7 +60,7 @@ class SideBySide {
   }
 
   void end(Side& side) {
-    if (!side.ahead()) kept_ -= latest(side).activations;
+    if (!side.ahead() && !side.freed) kept_ -= latest(side).activations;
     side.open = false;
     side.workspace = {};
   }

@@ -4,6 +4,7 @@
 
 #include "workloads/memory/stage_peak.hpp"
 #include "workloads/programs/activation_offload.hpp"
+#include "workloads/programs/fsdp_shards.hpp"
 #include "workloads/programs/fsdp_units.hpp"
 #include "workloads/sync/compressor.hpp"
 #include "workloads/sync/sync_method.hpp"
@@ -71,13 +72,15 @@ Bytes optimizer_memory(const Stage& stage, const Plan& plan, Bytes (*bytes)(cons
          (experts > 0 ? of(experts, plan.expert_copies()) : 0);
 }
 
-/// Returns the bytes that a GPU holds per gradient.
-Bytes held_gradient_bytes(const Experiment& experiment) {
-  const Precision precision = experiment.plan.precision;
-  Bytes held = 0;
-  if (precision == Precision::bf16) held = experiment.software.bf16_gradient_memory_bytes;
-  if (precision == Precision::fp16) held = experiment.software.fp16_gradient_memory_bytes;
-  return held > 0 ? held : gradient_bytes(experiment);
+/// Returns the parameters that the GPU updates itself.
+std::int64_t updated_parameters(const Stage& stage, const Plan& plan) {
+  const std::int64_t experts = stage.experts();
+  const auto owned = [&](std::int64_t trained, std::int64_t ranks) {
+    return plan.zero_stage < 1 ? trained : divide_up(trained, ranks);
+  };
+  const std::int64_t all =
+      owned(stage.trained() - experts, plan.sharding_ranks()) + owned(experts, plan.expert_copies());
+  return all - offloaded_parameters(plan, all);
 }
 
 void add_states(const Stage& stage, const Experiment& experiment, const ModelBlocks& blocks,
@@ -93,13 +96,33 @@ void add_states(const Stage& stage, const Experiment& experiment, const ModelBlo
   };
   const std::int64_t trained = stage.trained();
   memory.parameters_count = stage.parameters();
-  memory.parameters = sharded(memory.parameters_count - stage.narrow(), element_bytes(plan.precision), 3) +
-                      frozen_bytes(plan.frozen_precision, stage.narrow());
+  const std::int64_t cast = shards_main_weights_alone(experiment) ? trained - experts : 0;
+  memory.parameters =
+      sharded(memory.parameters_count - stage.narrow() - cast, element_bytes(plan.precision), 3) +
+      frozen_bytes(plan.frozen_precision, stage.narrow());
   const int gradients_from = plan.reduces_every_micro_batch() ? 2 : kNever;
   memory.gradients = sharded(trained, held_gradient_bytes(experiment), gradients_from);
   memory.main_weights = optimizer_memory(stage, plan, main_weight_bytes);
   memory.optimizer_states = optimizer_memory(stage, plan, optimizer_state_bytes) - memory.main_weights +
                             second_moments_beside_muon(plan, stage, blocks);
+}
+
+/// Adds what is held at the fullest moment: of a pass, or of the update, at which all gradients are there.
+void add_peak(const Stage& stage, const Experiment& experiment, const ModelBlocks& blocks, Bytes arriving,
+              StageMemory& memory) {
+  const Plan& plan = experiment.plan;
+  const StagePeak peak = find_peak(stage, blocks, plan);
+  const Bytes in_update = update_memory(experiment, updated_parameters(stage, plan));
+  const Bytes in_pass = peak.activations.total() + peak.workspace.total() + peak.arrived - arriving;
+  if (in_update > std::max<Bytes>(0, in_pass)) {
+    memory.workspace.update = in_update;
+    memory.moment = {PeakMoment::Pass::update, static_cast<std::int32_t>(plan.micro_batches() - 1)};
+    return;
+  }
+  memory.gradients += peak.arrived - arriving;
+  memory.activations = peak.activations;
+  memory.workspace += peak.workspace;
+  memory.moment = peak.moment;
 }
 
 Bytes in_bytes(double bytes) { return static_cast<Bytes>(bytes + 0.5); }
@@ -135,11 +158,10 @@ StageMemory memory_of(const Stage& stage, const Experiment& experiment, const Co
     if (plan.zero_stage == 2) memory.workspace.gradient_buckets = bucket_of_gradients(stage, plan) * element;
     if (plan.zero_stage == 3) memory.workspace.gathered_parameters = kept_parameters(stage, plan) * element;
   }
-  memory.standing = memory.total();
-  const StagePeak peak = find_peak(stage, blocks, plan);
-  memory.activations = peak.activations;
-  memory.workspace += peak.workspace;
-  memory.moment = peak.moment;
+  Bytes arriving = 0;
+  for (const Chunk& chunk : stage.chunks) arriving += chunk.arriving;
+  memory.standing = memory.total() - arriving;
+  add_peak(stage, experiment, blocks, arriving, memory);
   memory.fragmentation =
       in_bytes(experiment.software.allocator_overhead * static_cast<double>(memory.total()));
   memory.outside = outside_allocator(experiment);

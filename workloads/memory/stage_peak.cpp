@@ -63,6 +63,7 @@ class PeakSearch {
   [[nodiscard]] StagePeak found() const {
     StagePeak peak;
     if (most_ == 0) return peak;
+    peak.arrived = arrived_at_peak_;
     for (std::size_t c = 0; c < at_peak_.size(); ++c) {
       peak.activations += at_peak_[c].whole * stage_.chunks[c].activations;
       peak.activations[ActivationKind::for_weights] += at_peak_[c].for_weights * stage_.chunks[c].for_weights;
@@ -109,6 +110,7 @@ class PeakSearch {
     if (bytes_ + above <= most_) return false;
     most_ = bytes_ + above;
     at_peak_ = held_;
+    arrived_at_peak_ = arrived_;
     pass_ = pass;
     place_ = passes_;
     pair_.reset();
@@ -117,6 +119,7 @@ class PeakSearch {
 
   void end(const Pass& pass) {
     bytes_ += chunk_of(pass).change(pass.kind);
+    arrived_ += chunk_of(pass).arrived_in(pass.kind);
     held_[static_cast<std::size_t>(pass.chunk)].run(pass.kind);
     ++passes_;
   }
@@ -142,7 +145,13 @@ class PeakSearch {
       const Bytes kept = block(i).for_weights;
       peak.activations[ActivationKind::for_weights] += pass_.kind == PassKind::backward_input ? kept : -kept;
     }
-    peak.workspace = workspace_in(chunk.blocks[at], blocks_, pass_.kind);
+    const BlockMoment fullest = fullest_moment(chunk.blocks[at], blocks_, pass_.kind);
+    const bool whole = pass_.kind == PassKind::backward;
+    if (fullest.freed && whole) peak.activations -= block(at).activations;
+    if (fullest.freed && !whole) peak.activations[ActivationKind::for_weights] -= block(at).for_weights;
+    if (completes_gradients(pass_.kind))
+      for (std::size_t i = at + 1; i < chunk.blocks.size(); ++i) peak.arrived += chunk.blocks[i].arriving;
+    peak.workspace = fullest.workspace;
     peak.moment = moment(at);
   }
 
@@ -152,7 +161,9 @@ class PeakSearch {
   std::vector<Held> held_;  ///< per chunk
   Bytes bytes_ = 0;
   Bytes most_ = 0;
+  Bytes arrived_ = 0;                                                ///< of gradients
   std::vector<Held> at_peak_;                                        ///< before the pass
+  Bytes arrived_at_peak_ = 0;                                        ///< likewise
   Pass pass_;                                                        ///< whose block begins at the peak
   std::optional<PairPeak> pair_;                                     ///< where it is one of two side by side
   std::map<std::pair<std::int32_t, std::int32_t>, PairPeak> pairs_;  ///< by their chunks

@@ -9,6 +9,7 @@ namespace orrery {
 struct StagePeak {
   ActivationBytes activations;  ///< kept at that moment
   WorkspaceBytes workspace;     ///< of the block that runs then
+  Bytes arrived = 0;            ///< of gradients that come with the backward pass
   PeakMoment moment;
 };
 

@@ -36,8 +36,8 @@ Kernel AttentionKernels::fused() const {
   const Int128 ranks_and_mask = Int128{plan_.context_parallel} * (kernel.causal ? 2 : 1);
   const Int128 scores = Int128{rows} * core_flops(model_, 1, columns);
   const bool fewer = windowed && span_.causal;
-  kernel.flops = static_cast<Flops>(
-      (fewer ? scores * (2 * sample - columns) / (2 * sample) : scores) / ranks_and_mask);
+  kernel.flops =
+      static_cast<Flops>((fewer ? scores * (2 * sample - columns) / (2 * sample) : scores) / ranks_and_mask);
   if (sample < span_.keys) kernel.more_columns = software_.packed_attention_columns;
   return kernel;
 }

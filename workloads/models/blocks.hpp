@@ -59,6 +59,7 @@ struct Block {
   std::int32_t same_steps = -1;  ///< kind of block whose steps it has; -1: its own
   /// Workspace by PassKind, held in addition while the block runs.
   std::array<WorkspaceBytes, kPassKindCount> workspace;
+  Bytes input_gradient = 0;  ///< which is left when the block has run backward
   /// Bytes of weight gradients of its products. A framework may keep one buffer for each shape (attention,
   /// MLP, experts, recurrence).
   std::array<Bytes, 4> weight_gradients{};

@@ -41,7 +41,8 @@ std::vector<Kernel> ExpertLayer::routing(std::int64_t small) const {
 }
 
 MlpProducts ExpertLayer::products() const {
-  MlpProducts mlp = expert_products(model_, experts_.rows, experts_.rows_per_expert(), experts_.ffn, experts_.experts);
+  MlpProducts mlp =
+      expert_products(model_, experts_.rows, experts_.rows_per_expert(), experts_.ffn, experts_.experts);
   mlp.first.right_ready = mlp.second.right_ready = cast_once_;
   if (!fuses_mlp()) return mlp;
   mlp.first.at_once = mlp.second.at_once = true;
@@ -67,7 +68,8 @@ void ExpertLayer::add_mlp_gradient(std::vector<Kernel>& kernels) const {
   Kernel of_input = input_gradient(mlp.first);
   if (fuses_mlp()) {
     const std::int64_t inputs = mlp_inputs(model_) * experts_.rows * experts_.ffn;
-    of_activation.bytes += inputs * shape_.element + both_layouts(inputs) - experts_.rows * experts_.ffn * shape_.element;
+    of_activation.bytes +=
+        inputs * shape_.element + both_layouts(inputs) - experts_.rows * experts_.ffn * shape_.element;
     of_input.left_ready = true;
   }
   kernels.push_back(of_activation);

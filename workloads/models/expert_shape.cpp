@@ -92,8 +92,9 @@ void ExpertShape::add(ActivationSum& sum, bool first) const {
   if (casts_for_shared(sum)) sum.add_product_input(kExperts, stream, {Module::norm, Module::experts});
   sum.add(kExperts, kRouter * tokens * model_.experts, {Module::experts});
   sum.add_product_input(kExperts, kept_by_products(model_.hidden, 0), {Module::experts});
-  sum.add(kExperts, kept_by_products(mlp_inputs(model_) * ffn, mlp_inputs(model_) * shared_ffn),
-          {Module::experts});
+  sum.add_activation_input(kExperts,
+                           kept_by_products(mlp_inputs(model_) * ffn, mlp_inputs(model_) * shared_ffn),
+                           {Module::experts});
   sum.add_product_input(kExperts, kept_by_products(ffn, shared_ffn), {Module::experts, Module::activation});
 }
 

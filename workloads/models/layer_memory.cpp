@@ -11,8 +11,13 @@ namespace orrery {
 
 /// Adapters are multiplied in 16 bits, and frozen weights need no input.
 ActivationSum Transformer::nothing_kept(ModuleSet recomputed) const {
-  const bool narrow = software_.keeps_narrow_inputs && is_narrow(plan_.precision) && !frozen();
-  return ActivationSum(recomputed, narrow ? bytes_of_32(plan_.precision) : ActivationSum::kWide);
+  constexpr std::int64_t kBytesOf8Bits = 32;
+  const bool casts = is_narrow(plan_.precision);
+  const bool narrow = software_.keeps_narrow_inputs && casts && !frozen();
+  const std::int64_t in_8_bits =
+      casts ? std::max(kBytesOf8Bits, std::int64_t{bytes_of_32(plan_.precision)}) : kBytesOf8Bits;
+  return ActivationSum(recomputed, narrow ? bytes_of_32(plan_.precision) : ActivationSum::kWide,
+                       software_.keeps_narrow_activation_inputs ? in_8_bits : ActivationSum::kWide);
 }
 
 ActivationSum Transformer::activations_of(const LayerContent& content, ModuleSet recomputed) const {
@@ -26,6 +31,7 @@ ActivationSum Transformer::activations_of(const LayerContent& content, ModuleSet
   } else if (content.mlp != LayerMlp::none) {
     shape_.add_mlp(sum, first);
   }
+  if (software_.eager_layers) shape_.add_eager_operations(content, sum);
   return sum;
 }
 
@@ -70,6 +76,7 @@ void Transformer::hold_activations(const LayerKind& kind, Block& block) const {
   const Transformer& variant = of(kind.content);
   const ActivationSum own = variant.activations_of(kind.content, kind.recomputed);
   if (kind.before == 0) block.activations = own.kept();
+  block.input_gradient = shape_.cut_residual();
   WorkspaceBytes held = variant.gradients_of(kind.content);
   held.recomputed = recomputed_by(kind, own);
   variant.hold_weight_gradients(kind.content, block);

@@ -27,7 +27,8 @@ Transformer::Transformer(const Experiment& experiment, bool encodes)
       experiment_(experiment),
       software_(experiment.software),
       shape_(model_, plan_),
-      products_(model_.lora_rank, shape_.element, plan_.frozen_precision, weights_cast_once(experiment), software_),
+      products_(model_.lora_rank, shape_.element, plan_.frozen_precision, weights_cast_once(experiment),
+                software_),
       encodes_(encodes),
       shared_(shared_attention(CommunicatorSpec(plan_))),
       kinds_(model_, plan_) {

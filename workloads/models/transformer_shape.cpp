@@ -280,9 +280,9 @@ void TransformerShape::add_mlp(ActivationSum& sum, bool first) const {
     sum.add(kStream, dropout_mask());
   }
   if (model_.post_norms) sum.add(kStream, stream, {mlp});
-  sum.add(kMlp, tokens * ffn * element, {mlp});
+  sum.add_activation_input(kMlp, tokens * ffn * element, {mlp});
   if (model_.gated_mlp) {
-    sum.add(kMlp, tokens * ffn * element, {mlp, operations});
+    sum.add_activation_input(kMlp, tokens * ffn * element, {mlp, operations});
     if (sum.recomputes(operations)) sum.add_input(stream);  // the output of the last product, which is odd
   }
   if (keeps_input(Linear::fc2))
@@ -317,6 +317,21 @@ void TransformerShape::add_for_weights(ActivationSum& sum, bool attends, bool de
                            proj * output_width(model_, own_heads()) + fc1 * inner + fc2 * ffn;
   sum.add_product_input(ActivationKind::for_weights,
                         read * outside(hidden) + summed * hidden + tokens * cut * element);
+}
+
+Bytes TransformerShape::eager_norm() const {
+  if (model_.normalization != Normalization::rms_norm) return 0;  // layer norm is one kernel
+  const Bytes values = cut_residual() / element;
+  return values * (element < 4 ? 4 : 0) + (model_.lora_rank > 0 ? 0 : cut_residual());
+}
+
+void TransformerShape::add_eager_operations(const LayerContent& content, ActivationSum& sum) const {
+  using enum Module;
+  const std::int64_t norms = (content.mixes() ? norms_of_attention(model_) : 0) +
+                             (content.mlp == LayerMlp::none ? 0 : norms_of_mlp(model_));
+  sum.add(ActivationKind::residual, norms * eager_norm(), {norm, operations});
+  if (content.mlp == LayerMlp::dense && model_.gated_mlp)
+    sum.add(ActivationKind::mlp, tokens * ffn * element, {mlp, activation, operations});
 }
 
 Bytes TransformerShape::head_inputs() const {

@@ -82,6 +82,11 @@ struct TransformerShape {
   /// inputs and those of their weights: inputs and output gradients of all products, 32 sbh in a plain GPT's
   /// layer on one rank (Qi et al. 2024, table 1). Where sequence parallelism cuts inputs, they are kept cut.
   void add_for_weights(ActivationSum& sum, bool attends, bool dense_mlp) const;
+  /// Returns the bytes that a norm keeps besides where it is several operations: its input in 32 bits, which
+  /// the square and the product read, and the normalised input, which the gain's product reads.
+  [[nodiscard]] Bytes eager_norm() const;
+  /// Adds those of a layer's norms, and the output of the activation function that a gate multiplies.
+  void add_eager_operations(const LayerContent& content, ActivationSum& sum) const;
   /// Final norm's and projection's input; with logits in 32 bits 4 sbh (1 + V/h) in all, equation 6.
   [[nodiscard]] Bytes head_inputs() const;
   /// Returns one byte per element of the residual stream, or 0 without dropout.

@@ -60,6 +60,7 @@ Block Transformer::head() const {
   const Bytes kept = scaled(logits, software_.kept_bytes_per_logit).bytes;
   const Bytes loss = scaled(logits, software_.loss_bytes_per_logit).bytes;
   const std::int64_t chunks = loss_chunks();
+  if (software_.eager_layers) block.activations[ActivationKind::residual] = shape_.eager_norm();
   if (chunks > 1) {
     // The input of the norm, and the gradient of the projection's, which tensor ranks sum up in the backward
     // pass.
@@ -77,6 +78,7 @@ Block Transformer::head() const {
   if (chunks > 1) block.in(PassKind::backward_weight).weight_gradients = 0;
   block.for_weights =
       frozen() || chunks > 1 ? 0 : block.activations.total();  // input and gradient of the logits
+  block.input_gradient = shape_.cut_residual();
   block.parameters = shape_.head_parameters();
   block.tensors = shape_.head_tensors();
   return frozen() ? freeze(std::move(block)) : block;

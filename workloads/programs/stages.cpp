@@ -2,24 +2,36 @@
 
 #include <algorithm>
 
+#include "workloads/programs/fsdp_shards.hpp"
 #include "workloads/programs/fsdp_units.hpp"
 
 namespace orrery {
 namespace {
 
 /// ZeRO-3 holds the unit that runs and those gathered ahead of it, and the gradients of the one that runs
-/// backward until they are reduced: beside the next unit, before which FSDP waits for those of the unit
-/// before. At the head most is held when the gradient of the logits is made, before its backward pass reaches
-/// a unit and gathers ahead. Experts with a single copy are not sharded.
+/// backward until they are reduced: beside the next unit, before which it waits for those of the unit before.
+/// At the head most is held when the gradient of the logits is made, before its backward pass reaches a unit
+/// and gathers ahead. Experts with a single copy are not sharded.
+///
+/// FSDP copies the gradients of a unit before it reduces them. Version 1 concatenates them into that of the
+/// flat parameter, as wide as they are (autograd of torch.split in
+/// torch/distributed/fsdp/_flat_param.py), and its allocator counts memory as free once the reduction is
+/// issued (record_stream in _runtime_utils.py). Version 2 copies them into the input of the reduction,
+/// in 32 bits, and holds that until the reduction before the next one (foreach_reduce and
+/// reduce_scatter_state in torch/distributed/fsdp/_fully_shard).
 class ShardedChunk {
  public:
-  ShardedChunk(const Plan& plan, std::span<PlacedBlock> blocks)
-      : plan_(plan), blocks_(blocks), units_(fsdp_units(blocks, plan.fsdp_unit_layers)) {}
+  ShardedChunk(const Experiment& experiment, std::span<PlacedBlock> blocks)
+      : experiment_(experiment),
+        plan_(experiment.plan),
+        version_(experiment.software.fsdp_version),
+        blocks_(blocks),
+        units_(fsdp_units(blocks, plan_.fsdp_unit_layers)) {}
 
   void hold_parameters() {
     const Bytes element = element_bytes(plan_.precision);
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
-      if (plan_.reduces_every_micro_batch()) blocks_[b].unreduced = element * unreduced(units_[b]);
+      if (plan_.reduces_every_micro_batch()) hold_gradients(b);
       if (!plan_.reshard_after_forward) continue;
       blocks_[b].gathered_ahead = element * gathered(b, true);
       blocks_[b].gathered_back = element * gathered(b, false);
@@ -34,9 +46,26 @@ class ShardedChunk {
     return sum;
   }
 
-  [[nodiscard]] std::int64_t unreduced(const FsdpUnit& unit) const {
-    const bool on_its_way = plan_.overlap_gradient_reduce && unit.end < blocks_.size();
-    return sum(unit, &PlacedBlock::trained) + (on_its_way ? sum(units_[unit.end], &PlacedBlock::trained) : 0);
+  void hold_gradients(std::size_t b) {
+    const Bytes element = element_bytes(plan_.precision);
+    const FsdpUnit& unit = units_[b];
+    const std::int64_t own = sum(unit, &PlacedBlock::trained);
+    const bool on_its_way = plan_.overlap_gradient_reduce && unit.end < blocks_.size() && version_ != 1;
+    const std::int64_t before = on_its_way ? sum(units_[unit.end], &PlacedBlock::trained) : 0;
+    const Bytes copied = version_ == 2 ? std::max<Bytes>(4, element) : element;
+    blocks_[b].unreduced = element * own + (version_ == 2 ? copied : element) * before;
+    if (version_ == 0 || b != unit.first) return;
+    blocks_[b].gathered_flat = (element + copied) * own;
+    if (gradients_come_and_go(experiment_)) blocks_[b].arriving = shard_of(unit);
+  }
+
+  /// Returns the bytes of a rank's shard of the gradients of a unit.
+  [[nodiscard]] Bytes shard_of(const FsdpUnit& unit) const {
+    const std::int64_t experts = plan_.expert_copies() > 1 ? sum(unit, &PlacedBlock::experts) : 0;
+    const std::int64_t others = sum(unit, &PlacedBlock::trained) - experts;
+    const Bytes width = held_gradient_bytes(experiment_);
+    return divide_up(others * width, plan_.sharding_ranks()) +
+           (experts > 0 ? divide_up(experts * width, plan_.expert_copies()) : 0);
   }
 
   [[nodiscard]] std::int64_t gathered(std::size_t block, bool ahead) const {
@@ -51,32 +80,35 @@ class ShardedChunk {
     return all;
   }
 
+  const Experiment& experiment_;
   const Plan& plan_;
+  std::int64_t version_;  ///< of FSDP
   std::span<PlacedBlock> blocks_;
   std::vector<FsdpUnit> units_;  ///< by block
 };
 
 bool alike_in_memory(const PlacedBlock& a, const PlacedBlock& b) {
   return a.kind == b.kind && a.gathered_ahead == b.gathered_ahead && a.gathered_back == b.gathered_back &&
-         a.unreduced == b.unreduced;
+         a.unreduced == b.unreduced && a.gathered_flat == b.gathered_flat && a.arriving == b.arriving;
 }
 
 /// Finds the peak of a pass. Blocks keep activations as they begin, and free them as they end. Among equal
-/// blocks in a row the last one forward, and the first one backward, holds most.
+/// blocks in a row the last one forward, and the first one backward, holds most, unless gradients come
+/// meanwhile.
 PassPeak find_pass_peak(const ModelBlocks& blocks, std::span<const PlacedBlock> placed, PassKind kind) {
   const bool ahead = kind == PassKind::forward;
   PassPeak peak;
   Bytes held = 0;
   for (std::size_t i = 0; i < placed.size(); ++i) {
     const std::size_t at = ahead ? i : placed.size() - 1 - i;
-    const Block& block = blocks.kinds[placed[at].kind];
-    const Bytes changed = change(kind, block.activations.total(), block.for_weights);
-    const bool another = at + 1 < placed.size() && alike_in_memory(placed[at], placed[at + 1]);
+    const BlockMoment moment = fullest_moment(placed[at], blocks, kind);
+    const bool another =
+        at + 1 < placed.size() && placed[at].arriving == 0 && alike_in_memory(placed[at], placed[at + 1]);
     if (!another || kind == PassKind::backward_input) {
-      const Bytes top = held + (ahead ? changed : 0) + workspace_in(placed[at], blocks, kind).total();
+      const Bytes top = held + moment.at_start;
       if (i == 0 || top > peak.above) peak = {top, at};
     }
-    held += changed;
+    held += moment.change;
   }
   return peak;
 }
@@ -137,15 +169,29 @@ void tie(const ModelBlocks& blocks, bool in_place, PlacedBlock& block, Chunk& ch
 
 }  // namespace
 
-WorkspaceBytes workspace_in(const PlacedBlock& placed, const ModelBlocks& blocks, PassKind kind) {
+BlockMoment fullest_moment(const PlacedBlock& placed, const ModelBlocks& blocks, PassKind kind) {
+  const Block& block = blocks.kinds[placed.kind];
+  BlockMoment runs;
+  runs.change = change(kind, block.activations.total(), block.for_weights);
+  if (kind == PassKind::forward) runs.at_start = runs.change;
+  BlockMoment ends{runs.change, runs.change, true, {}};
+  const bool completes = completes_gradients(kind);
+  if (completes) runs.change = ends.change = runs.change + placed.arriving;
   // An embedding hands no gradient on.
   const bool idle = kind == PassKind::backward_input || (kind == PassKind::backward && placed.trained == 0);
-  if (placed.part == Part::embedding && idle) return {};
-  WorkspaceBytes held = blocks.kinds[placed.kind].in(kind);
+  if (placed.part == Part::embedding && idle) return runs;
+  runs.workspace = block.in(kind);
   if (kind != PassKind::backward_weight)
-    held.gathered_parameters = kind == PassKind::forward ? placed.gathered_ahead : placed.gathered_back;
-  if (completes_gradients(kind)) held.gradient_buckets = placed.unreduced;
-  return held;
+    runs.workspace.gathered_parameters =
+        kind == PassKind::forward ? placed.gathered_ahead : placed.gathered_back;
+  if (completes) runs.workspace.gradient_buckets = placed.unreduced;
+  runs.at_start += runs.workspace.total();
+  if (!completes || placed.gathered_flat == 0) return runs;
+  ends.workspace.gathered_parameters = runs.workspace.gathered_parameters;
+  ends.workspace.gradient_buckets = placed.gathered_flat;
+  if (kind == PassKind::backward) ends.workspace.activation_gradients = block.input_gradient;
+  ends.at_start += ends.workspace.total();
+  return ends.at_start > runs.at_start ? ends : runs;
 }
 
 namespace {
@@ -220,7 +266,7 @@ std::vector<Pass> passes_of(const Plan& plan, const Stage& stage) {
   return schedule_of(plan).order(schedule_shape(plan), stage.index);
 }
 
-Stages::Stages(const Plan& plan, const ModelBlocks& blocks) {
+Stages::Stages(const Experiment& experiment, const ModelBlocks& blocks, const Plan& plan) {
   const ChunkMap map = chunk_map(plan);
   const auto p = static_cast<std::size_t>(map.ranks);
   const auto chunks = static_cast<std::size_t>(map.chunks);
@@ -228,15 +274,15 @@ Stages::Stages(const Plan& plan, const ModelBlocks& blocks) {
   blocks_.reserve(
       copies * (blocks.layers.size() + static_cast<std::size_t>(blocks.depths) + 3));  // chunks refer to them
   chunks_.resize(p * chunks);
-  for (std::int64_t copy = 0; copy < map.copies(); ++copy) place_model(plan, blocks, map, copy);
+  for (std::int64_t copy = 0; copy < map.copies(); ++copy) place_model(experiment, blocks, plan, map, copy);
   stages_.reserve(p);
   for (std::size_t s = 0; s < p; ++s)
     stages_.push_back({static_cast<std::int64_t>(s), plan.pipeline_parallel,
                        std::span(chunks_).subspan(s * chunks, chunks), map});
 }
 
-void Stages::place_model(const Plan& plan, const ModelBlocks& blocks, const ChunkMap& map,
-                         std::int64_t copy) {
+void Stages::place_model(const Experiment& experiment, const ModelBlocks& blocks, const Plan& plan,
+                         const ChunkMap& map, std::int64_t copy) {
   const auto counts = layers_per_virtual_stage(plan, static_cast<std::int64_t>(blocks.layers.size()));
   std::vector<bool> embeds(static_cast<std::size_t>(map.ranks), false);  // ranks that hold the embedding
   std::int64_t layer = 0;
@@ -254,7 +300,8 @@ void Stages::place_model(const Plan& plan, const ModelBlocks& blocks, const Chun
       embeds[rank] = true;
     }
     if (plan.zero_stage == 3 && plan.sharding_ranks() > 1)
-      ShardedChunk(plan, std::span(blocks_).last(chunk.blocks.size())).hold_parameters();
+      ShardedChunk(experiment, std::span(blocks_).last(chunk.blocks.size())).hold_parameters();
+    for (const PlacedBlock& block : chunk.blocks) chunk.arriving += block.arriving;
     find_pass_peaks(blocks, splits_backward(plan), chunk);
     layer += counts[virtual_stage];
   }

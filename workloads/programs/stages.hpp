@@ -29,6 +29,8 @@ struct PlacedBlock {
   Bytes gathered_ahead = 0;
   Bytes gathered_back = 0;
   Bytes unreduced = 0;
+  Bytes gathered_flat = 0;  ///< gradients of its unit and their flat copy, as the unit has run backward
+  Bytes arriving = 0;       ///< of the rank's shard of gradients, from when the block has run backward on
 };
 
 /// Returns the bytes that a pass adds to the kept activations. The forward pass keeps `activations`; the
@@ -47,9 +49,15 @@ struct PlacedBlock {
   return -for_weights;
 }
 
-/// Returns the workspace while a block runs in a pass of that kind.
-[[nodiscard]] WorkspaceBytes workspace_in(const PlacedBlock& placed, const ModelBlocks& blocks,
-                                          PassKind kind);
+/// Describes a block in a pass at the moment at which it holds most: while it runs, or backward when its
+/// activations are freed and the gradients of its unit are copied.
+struct BlockMoment {
+  Bytes at_start = 0;  ///< more than before the block
+  Bytes change = 0;    ///< when it has ended
+  bool freed = false;  ///< its activations, at the moment
+  WorkspaceBytes workspace;
+};
+[[nodiscard]] BlockMoment fullest_moment(const PlacedBlock& placed, const ModelBlocks& blocks, PassKind kind);
 
 /// The block of a chunk in whose part of a pass most is held, and how much more that is than before the pass.
 struct PassPeak {
@@ -70,11 +78,13 @@ struct Chunk {
   std::int64_t trained = 0;     ///< of those
   std::int64_t experts = 0;     ///< of those, of experts
   std::int64_t narrow = 0;      ///< of all, in Plan::frozen_precision
+  Bytes arriving = 0;           ///< of gradients, once a pass has completed them
 
-  /// Returns the bytes that a pass over the chunk adds to the kept activations.
+  /// Returns the bytes that a pass over the chunk adds to the kept activations and to gradients.
   [[nodiscard]] Bytes change(PassKind kind) const {
-    return orrery::change(kind, activations.total(), for_weights);
+    return orrery::change(kind, activations.total(), for_weights) + arrived_in(kind);
   }
+  [[nodiscard]] Bytes arrived_in(PassKind kind) const { return completes_gradients(kind) ? arriving : 0; }
   [[nodiscard]] const PassPeak& peak(PassKind kind) const { return peaks[static_cast<std::size_t>(kind)]; }
 };
 
@@ -102,7 +112,10 @@ struct Stage {
 class Stages {
  public:
   Stages() = default;
-  Stages(const Plan& plan, const ModelBlocks& blocks);
+  Stages(const Experiment& experiment, const ModelBlocks& blocks)
+      : Stages(experiment, blocks, experiment.plan) {}
+  /// `plan` is that of the experiment, but for the layers of its stages.
+  Stages(const Experiment& experiment, const ModelBlocks& blocks, const Plan& plan);
   Stages(Stages&&) = default;
   Stages& operator=(Stages&&) = default;
   ~Stages() = default;
@@ -113,7 +126,8 @@ class Stages {
 
  private:
   /// Puts the layers of one copy of the model on their ranks.
-  void place_model(const Plan& plan, const ModelBlocks& blocks, const ChunkMap& map, std::int64_t copy);
+  void place_model(const Experiment& experiment, const ModelBlocks& blocks, const Plan& plan,
+                   const ChunkMap& map, std::int64_t copy);
 
   std::vector<PlacedBlock> blocks_;  ///< by virtual stage
   std::vector<Chunk> chunks_;        ///< [stage][chunk]

@@ -52,9 +52,9 @@ DataParallel::DataParallel(const Experiment& experiment, const CommunicatorLayou
       models_(experiment, layout, blocks, stage, averaging_),
       backward_passes_(stage.chunks.size()) {
   const std::int64_t parameters = owned(Weights::common) + owned(Weights::experts) - offload_.parameters();
-  const std::int64_t cast = weights_cast_once(experiment)
-                                ? collectives_.trained(Weights::common) + collectives_.trained(Weights::experts)
-                                : 0;
+  const std::int64_t cast = weights_cast_once(experiment) ? collectives_.trained(Weights::common) +
+                                                                collectives_.trained(Weights::experts)
+                                                          : 0;
   optimizer_work_ = add_optimizer(experiment, parameters, stage.trained_tensors(blocks), cast, workload,
                                   muon_kernels(plan_, stage, blocks));
 }
@@ -237,7 +237,8 @@ OpId DataParallel::average(const Pass* pass, OpId done, std::int64_t pieces) {
     at = everywhere_ ? averaging_.everywhere(gradients, like, done, static_cast<std::uint32_t>(pieces))
                      : averaging_.in_worker(gradients, like, done);
   if (!models_.by_bucket()) return at;
-  const std::uint32_t work = add_optimizer(experiment_, values, of_bucket, weights_cast_once(experiment_) ? values : 0, workload_);
+  const std::uint32_t work =
+      add_optimizer(experiment_, values, of_bucket, weights_cast_once(experiment_) ? values : 0, workload_);
   const OpId updated = update(work, pass, {at});
   models_.send_bucket({values, of_bucket, 4}, bucket_begins_, updated);
   return updated;
@@ -299,12 +300,23 @@ OpId DataParallel::gather_momentum(OpId last) {
   return gathered;
 }
 
+/// Says that the update holds copies of gradients, and frees those that have come in the step.
+void DataParallel::hold_update(OpId own) {
+  const std::int64_t parameters = owned(Weights::common) + owned(Weights::experts) - offload_.parameters();
+  Bytes freed = 0;
+  for (const Chunk& chunk : stage_.chunks) freed += chunk.arriving;
+  const Bytes copies = update_memory(experiment_, parameters);
+  writer_.at(own).memory_at_start += copies;
+  writer_.at(own).memory_at_finish -= copies + freed;
+}
+
 /// Writes the updates on the GPU, and beside them those on the host.
 OpId DataParallel::update_all(OpId last) {
   const bool all = offload_.parameters() > 0 && plan_.offload_fraction == 1;
   const OpId own = all ? kNoOp
                        : update(optimizer_work_, nullptr,
                                 {last, last_reduce_, gather_momentum(last), models_.before_update(last)});
+  if (own != kNoOp) hold_update(own);
   return offload_.parameters() == 0 ? own : offload_.update(step_, {last, last_reduce_}, own);
 }
 

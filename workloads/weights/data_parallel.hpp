@@ -81,6 +81,7 @@ class DataParallel {
   OpId reduce_shards(Weights of, const Pass* pass, OpId done, std::int64_t pieces);
   OpId gather_momentum(OpId last);
   OpId update_all(OpId last);
+  void hold_update(OpId own);
   OpId update(std::uint32_t work, const Pass* pass, std::initializer_list<OpId> deps);
   /// Returns true if the pass is the last of its chunk that completes gradients in this step.
   [[nodiscard]] bool is_last(const Pass& pass) const {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "workloads/models/blocks.hpp"
+#include "workloads/programs/fsdp_shards.hpp"
 
 namespace orrery {
 namespace {
@@ -47,6 +48,15 @@ Bytes optimizer_state_bytes(const Plan& plan, std::int64_t parameters) {
 std::int64_t offloaded_parameters(const Plan& plan, std::int64_t owned) {
   if (plan.offload != Offload::optimizer) return 0;
   return static_cast<std::int64_t>(std::ceil(plan.offload_fraction * static_cast<double>(owned)));
+}
+
+Bytes update_memory(const Experiment& experiment, std::int64_t parameters) {
+  const Software& software = experiment.software;
+  const bool narrow = element_bytes(experiment.plan.precision) < 4 && held_gradient_bytes(experiment) < 4;
+  if (!narrow || experiment.data_parallel_sync.method != SyncMethod::all_reduce) return 0;
+  const double group = experiment.plan.zero_stage == 3 ? software.update_group_parameters : 0;
+  const auto all = static_cast<double>(parameters);
+  return static_cast<Bytes>(software.update_gradient_bytes * (group > 0 ? std::min(group, all) : all) + 0.5);
 }
 
 double update_bytes_per_parameter(const Experiment& experiment) {

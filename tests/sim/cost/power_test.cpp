@@ -81,6 +81,7 @@ TEST_CASE("more power never slows a card down, and a step at less takes longer")
 }
 
 TEST_CASE("power that leaves products nothing is refused") {
-  CHECK_THROWS_WITH(test::read(R"({"model": "bert-large", "cluster": {"gpu": {"base": "h100", "power_w": 100}}})"),
-                    doctest::Contains("allowed less than power_w, 100 W"));
+  CHECK_THROWS_WITH(
+      test::read(R"({"model": "bert-large", "cluster": {"gpu": {"base": "h100", "power_w": 100}}})"),
+      doctest::Contains("allowed less than power_w, 100 W"));
 }

@@ -140,6 +140,7 @@ const std::map<std::string, std::string> kUnseen{
     {"software.keeps_narrow_inputs=true", "other experiments ask for it; none of these was found to"},
     {"software.overlaps_parameter_gather=true", "other experiments ask for it; none of these was found to"},
     {"software.packed_attention_columns", "other experiments ask for it; none of these was found to"},
+    {"software.update_group_parameters", "of updates that copy gradients, which these experiments have not"},
 };
 
 /// Whole groups: of other software, of ranges, of values as wide as they are kept.

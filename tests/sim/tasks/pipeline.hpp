@@ -86,7 +86,7 @@ inline PipelineResult run_pipeline(const PipelineCase& c) {
   const CommunicatorLayout layout(e, {});
   const ModelBlocks blocks = identical_layers(layers, workload);
   ProgramParts parts(e, workload);
-  const Stages stages(e.plan, blocks);
+  const Stages stages(e, blocks);
   for (const Stage& stage : stages.list()) {
     workload.programs.push_back(write_stage_program(e, layout, blocks, stage, workload, parts));
   }
