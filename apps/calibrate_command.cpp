@@ -107,20 +107,25 @@ int run_together(const CalibrateOptions& options, const CommonOptions& common, u
   const TableContext context{catalog_with(options.calibrations), menus(), overrides_among(options.arguments)};
   const std::vector<TableText> tables = tables_of(options, outputs);
   const JointProblem problem = make_joint_problem(tables, context);
+  // Before the fit, which takes minutes: a folder that cannot be written is found out at once.
+  OutputFolder* const folder = options.out.empty() ? nullptr : outputs.open_folder(options.out.front());
   const ProgressReport report = progress_on_terminal(common);
   const JointProgress progress = [&](const std::string&, int done, int expected) {
     if (report) report(static_cast<std::size_t>(done), static_cast<std::size_t>(expected));
   };
   const JointFit fit = fit_jointly(problem, threads, progress);
-  if (!options.out.empty()) {
+  if (folder != nullptr) {
     auto texts = calibration_texts(context.catalog, problem, fit);
     TableContext fitted = context;
     for (const auto& [name, text] : texts)
       fitted.catalog = fitted.catalog.with_calibration(text, name, name).first;
     const JointProblem again = make_joint_problem(tables, fitted);
     texts = with_ranges(std::move(texts), again, left_out_rows(again, kAllLeftOut, threads, progress));
-    for (const auto& [name, text] : texts)
-      outputs.open(options.out.front() + "/" + name + ".json")->write(text);
+    for (const auto& [name, text] : texts) {
+      OutputFile file(folder->file(name + ".json"));
+      file.write(text);
+      file.commit();
+    }
   }
   outputs.commit();
   if (!common.quiet) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "config/schema/experiment_keys.hpp"
@@ -14,14 +15,32 @@
 namespace orrery {
 namespace {
 
+// Beyond these a constant is not what its key says. None comes from a fit.
+constexpr std::array<PhysicalInterval, 10> kIntervals{{
+    {"software.gemm_speed", 0.7, 1.3, "libraries for one architecture differ by less than a third"},
+    {"software.flash_speed", 0.5, 1.5, "kernels of one generation of attention differ by less than half"},
+    {"software.elementwise_traffic", 1, 6,
+     "1: every chain of elementwise operations is one kernel; 6: each operation of a norm in 32 bits is one"},
+    {"software.tensor_overlap", 0, 0.95, "the first and the last chunk have nothing to hide behind"},
+    {"software.straggler_share", 0, 0.05, "GPUs of a job that differ by more are replaced"},
+    {"software.allocator_overhead", 0, 0.3, "an allocator that wastes more is set to expandable segments"},
+    {"software.weight_read_share", 0.5, 1, "weights are read once, at most at the pace of the memory"},
+    {"software.cached_attention_share", 0.5, 1, "a cache is read once, at most at the pace of the memory"},
+    {"cluster.gpu.gemm_efficiency", 0.4, 1, "the largest products of a short run over the peak"},
+    {"cluster.gpu.memory_efficiency", 0.6, 0.96, "refresh and turnarounds take the rest"},
+}};
+
 template <class T>
 void add(std::vector<Constant>& out, std::string_view part, const std::string& prefix,
          const std::vector<Field<T>>& fields) {
   for (const Field<T>& field : fields) {
     const auto* member = std::get_if<double T::*>(&field.target);
     if (field.type != FieldType::number || member == nullptr) continue;
-    out.push_back({prefix + std::string(field.name), field.name, part, field.unit, field.minimum,
-                   field.maximum, *member});
+    const std::string key = prefix + std::string(field.name);
+    const PhysicalInterval* physical = physical_interval(key);
+    const double least = physical != nullptr ? physical->least : field.minimum;
+    const double most = physical != nullptr ? physical->most : field.maximum;
+    out.push_back({key, field.name, part, field.unit, least, most, *member});
   }
 }
 
@@ -60,6 +79,11 @@ bool is_calibrated(std::string_view key) {
 }
 
 }  // namespace
+
+const PhysicalInterval* physical_interval(std::string_view key) {
+  const auto* const found = std::ranges::find(kIntervals, key, &PhysicalInterval::key);
+  return found != kIntervals.end() ? found : nullptr;
+}
 
 double Constant::get(const Experiment& experiment) const {
   return std::visit([&](auto of) { return part_of(experiment, of).*of; }, member);

@@ -10,6 +10,17 @@
 
 namespace orrery {
 
+/// Says between which values a constant is what its key says, and why.
+struct PhysicalInterval {
+  std::string_view key;  ///< dotted, of an experiment
+  double least = 0;
+  double most = 0;
+  std::string_view meaning;
+};
+
+/// Returns the interval of the constant with that key; null where its range is all that is known.
+[[nodiscard]] const PhysicalInterval* physical_interval(std::string_view key);
+
 struct Constant {
   using Member = std::variant<double Software::*, double Gpu::*, double NodeWiring::*, double Fabric::*>;
 
@@ -17,7 +28,7 @@ struct Constant {
   std::string_view name;  ///< the name in a calibration: the last part of the key
   std::string_view part;  ///< whose calibrations have it: gpu, node, fabric or software
   std::string_view unit;
-  double minimum = 0;
+  double minimum = 0;  ///< a fit goes no lower: the physical interval, or what an experiment may say
   double maximum = 0;
   Member member;
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "config/catalog/constants.hpp"
 #include "config/catalog/read_calibration.hpp"
 #include "config/schema/fields.hpp"
 #include "config/text/json.hpp"
@@ -82,6 +83,15 @@ Schema object_of(const std::vector<Field<T>>& fields, const Menus& menus) {
   return closed_object(std::move(properties));
 }
 
+/// Adds to constants between which values they are what they say.
+Schema with_physical_intervals(Schema object, const std::string& prefix) {
+  for (auto& [name, property] : object["properties"].items())
+    if (const PhysicalInterval* physical = physical_interval(prefix + name); physical != nullptr)
+      property["x-physical-interval"] = {
+          {"least", physical->least}, {"most", physical->most}, {"meaning", physical->meaning}};
+  return object;
+}
+
 /// Puts `content` beside the description of a nested member.
 void fill(Schema& object, const char* key, const Schema& content) {
   object["properties"][key].update(content);
@@ -150,7 +160,7 @@ Schema regions_schema(const Menus& menus) {
 }
 
 Schema cluster_schema(const Menus& menus) {
-  Schema gpu = object_of(gpu_fields(), menus);
+  Schema gpu = with_physical_intervals(object_of(gpu_fields(), menus), "cluster.gpu.");
   fill(gpu, "peak_tflops", map_of(std::span(kPrecisionNames).first<kUnitCount>(), peak_field(), menus));
   Schema cluster = object_of(cluster_fields(), menus);
   fill(cluster, "gpu", part(gpu, {}));
@@ -229,7 +239,7 @@ Schema experiment_schema(const Menus& menus) {
   Schema problem = object_of(problem_fields(), menus);
   fill(problem, "changes", list_of(change));
   fill(experiment, "problem", problem);
-  fill(experiment, "software", object_of(software_fields(), menus));
+  fill(experiment, "software", with_physical_intervals(object_of(software_fields(), menus), "software."));
   fill(experiment, "simulation", object_of(simulation_fields(), menus));
   experiment["required"] = {"model", "cluster"};
   return experiment;

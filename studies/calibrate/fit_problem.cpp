@@ -112,8 +112,10 @@ class ProblemMaker {
       variable.bounds = given->second;
     Bounds& b = variable.bounds;
     if (!(b.low >= constant.minimum && b.high <= constant.maximum)) {
-      refuse_fit(fmt::format("bounds of {}: found {} to {}, allowed {} to {}", constant.key, b.low, b.high,
-                             constant.minimum, constant.maximum));
+      const PhysicalInterval* physical = physical_interval(constant.key);
+      refuse_fit(fmt::format("bounds of {}: found {} to {}, allowed {} to {}{}", constant.key, b.low, b.high,
+                             constant.minimum, constant.maximum,
+                             physical != nullptr ? fmt::format(" ({})", physical->meaning) : ""));
     }
     if (!(b.low < b.high)) {
       refuse_fit(fmt::format("{} of {} is {} and leaves no room to search: give --bounds {}=LOW:HIGH",
