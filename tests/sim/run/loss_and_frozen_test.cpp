@@ -14,7 +14,8 @@ namespace {
 constexpr const char* kOneGpu =
     R"({"model": {"base": "llama3.1-8b"}, "cluster": {"base": "dgx-h100", "gpus_per_node": 1},
         "plan": {"global_batch_size": 1, "recompute": "full"},
-        "software": {"kept_bytes_per_logit": 4, "loss_bytes_per_logit": 6, "allocator_overhead": 0}})";
+        "software": {"kept_bytes_per_logit": 4, "loss_bytes_per_logit": 6, "allocator_overhead": 0,
+                     "update_gradient_bytes": 0}})";
 
 Report with(const std::vector<std::string>& changes) { return simulate(test::read(kOneGpu, changes)); }
 
