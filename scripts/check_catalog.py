@@ -33,8 +33,9 @@ GPU_KEYS = {
     "peak_tflops", "memory_gb", "memory_gb_per_s", "sms", "calibration",
 }
 HOST_KEYS = {"host_link_gb_per_s", "host_memory_gb_per_s", "nic_link_gb_per_s"}  # of GPUs whose host is known
-# 0 interference: engines of their own do what others do on their SMs.
-MORE_GPU_KEYS = {"memory_usable_gb", "memory_reserve_gb", "communication_interference", "power_w", "usd_per_hour"} | HOST_KEYS
+# 0 interference: engines of their own do what others do on their SMs. A widened_product_speed of 1: the instructions
+# of Hopper's SMs do not bound products of theirs.
+MORE_GPU_KEYS = {"memory_usable_gb", "memory_reserve_gb", "communication_interference", "widened_product_speed", "power_w", "usd_per_hour"} | HOST_KEYS
 CLUSTER_KEYS = {"gpu", "gpus_per_node", "nodes", "fabric"}  # and node where a node has several GPUs
 NODE_KEYS = {"kind", "link_gb_per_s", "calibration"}  # and domain_nodes where nodes share an NVLink switch
 FABRIC_KEYS = {"kind", "nics_per_node", "nic_gbps", "oversubscription", "calibration"}  # and maybe shape, adaptive_routing
@@ -52,7 +53,7 @@ CONSTANTS = {
     }, {
         "convolution_start_us", "sustained_clock_fp8", "sustained_clock_attention", "gemm_efficiency_fp8_blockwise", "gemm_efficiency_fp4",
         "partial_wave", "sustained_clock", "static_power_w", "product_pj_per_flop", "product_pj_per_flop_fp8",
-        "product_pj_per_flop_fp4", "attention_pj_per_flop", "exponential_speed",
+        "product_pj_per_flop_fp4", "attention_pj_per_flop", "exponential_speed", "widened_product_speed",
     }),
     "node": (LINK_CONSTANTS, RAMP_CONSTANTS | {"nvls_efficiency", "nvls_latency_us", "host_gb_per_s"}),
     "fabric": (LINK_CONSTANTS, RAMP_CONSTANTS | {"flow_gbps"}),

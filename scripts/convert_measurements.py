@@ -5,9 +5,9 @@
 
 FOLDER holds the source tables (CSV; lines that begin with # are remarks). Without a TABLE all of them are written to
 catalog/measurements, collectives to tests/workloads/collectives. A function of measured_memory.py, measured_steps.py,
-measured_plans.py, measured_collectives.py or measured_inference.py makes one table and says how it maps the columns;
-what a source does not publish is said in the column `note` of the row, and which rows are left out and why in the
-first lines of a table."""
+measured_plans.py, measured_collectives.py, measured_inference.py or measured_serving.py makes one table and says how it
+maps the columns; what a source does not publish is said in the column `note` of the row, and which rows are left out and
+why in the first lines of a table."""
 
 import csv
 import pathlib
@@ -17,6 +17,7 @@ import measured_collectives
 import measured_inference
 import measured_memory
 import measured_plans
+import measured_serving
 import measured_steps
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -74,7 +75,7 @@ def main():
         sys.exit(__doc__)
     folder = pathlib.Path(sys.argv[1])
     tables = (measured_memory.TABLES | measured_steps.TABLES | measured_plans.TABLES
-              | measured_collectives.TABLES | measured_inference.TABLES)
+              | measured_collectives.TABLES | measured_inference.TABLES | measured_serving.TABLES)
     for name in sys.argv[2:] or tables:
         if name not in tables:
             sys.exit(f"found table {name!r}, allowed {', '.join(tables)}")

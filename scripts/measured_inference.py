@@ -3,8 +3,6 @@
 A function takes the rows of a source table and fills a Table. Rows that no constant may be fitted to say so in their column
 kept_back."""
 
-import json
-
 import measured_rows
 
 # Layers, hidden, heads, key/value heads, MLP width, vocabulary of models that are not in the catalog; the Llama kind
@@ -166,7 +164,7 @@ def tensorrt_static(given):
     return table
 
 
-STACKS = {"SGLang": "vllm-2025", "vLLM": "vllm-2024", "llama.cpp (llama-bench)": "llama-cpp-2024"}
+STACKS = {"SGLang": "sglang-2025", "vLLM": "vllm-2024", "llama.cpp (llama-bench)": "llama-cpp-2024"}
 
 
 def speed(row):
@@ -211,132 +209,9 @@ def single_stream(given):
     return table
 
 
-SERVED_PRECISIONS = {"fp8": "fp8", "fp8_block": "fp8-blockwise", "nvfp4": "fp4", "": "bf16"}
 EXPERTS = {"deepseek-v3", "gpt-oss-120b", "gpt-oss-20b", "qwen3-235b-a22b", "qwen3-30b-a3b", "llama4-scout",
            "llama4-maverick"}
-
-
-def served_weights(row):
-    """Returns the precisions of a served model. Experts of gpt-oss are stored in MXFP4 and computed in 16 bits; no key says
-    that attention keeps 16 bits. GPUs before Blackwell have no units for 4 bits at all."""
-    if "gpt-oss" in row["model"]:
-        return {"plan.precision": "bf16", "inference.weight_precision": "fp4"}
-    return {"plan.precision": SERVED_PRECISIONS[row["gemm_quant"]]}
-
-
-FITTED = {("vllm", "qwen3-32b", "H100"), ("vllm", "llama3.1-70b", "B200"), ("trtllm", "llama3.1-8b", "H100"),
-          ("trtllm", "qwen3-235b-a22b", "H100")}
-SERVING_STACKS = {"trtllm": "tensorrt-llm-2025", "vllm": "vllm-2025", "sglang": "vllm-2025"}
-
-
-def serving_notes(row, base):
-    if "measured.ttft_s" not in latencies(row, base):
-        yield "time to the first token left out: waits for more prompts"
-    if row["framework"] == "sglang":
-        yield "on the constants of vLLM"
-    if not row["gemm_quant"]:
-        yield "precision not given: that of the model's files"
-
-
-# aiconfigurator's own runs are made by its generator (src/aiconfigurator/generator/rule_plugin/benchmark): tokens of an
-# iteration of vLLM and TensorRT-LLM beside a prompt and one of each request. InferenceMAX's scripts give their own
-# (benchmarks/70b_fp4_b200_*.sh, gptoss_fp4_*.sh).
-GENERATED_TOKENS = 1500
-VLLM_TOKENS = 8192
-TENSORRT_TOKENS = 16384
 TENSORRT_DEFAULT_TOKENS = 8192  # tensorrt_llm/llmapi/llm_args.py, max_num_tokens
-
-
-def is_own(row):
-    return row["set"] == "own runs"
-
-
-def load(row, prompt, output, concurrency):
-    """Requests of a run: ten times as many as are in flight (src/aiconfigurator/eval/benchmarks/genai_perf_runner.py;
-    InferenceMAX, benchmarks/*.sh). InferenceMAX draws lengths evenly from eight tenths on."""
-    def length(tokens):
-        return tokens if is_own(row) else json.dumps({"distribution": "uniform", "min": tokens * 8 // 10, "max": tokens})
-    return {"inference.prompt_tokens": length(prompt), "inference.output_tokens": length(output),
-            "inference.requests": 10 * concurrency}
-
-
-def scheduler(row, base, prompt, concurrency):
-    """Tokens of an iteration, and whether prompts go beside decoding, as the scripts of the runs set them; SGLang computes
-    prompts by themselves."""
-    if row["framework"] == "sglang":
-        return {"plan.cuda_graphs": "step"}
-    if is_own(row):
-        tokens = concurrency + prompt + GENERATED_TOKENS
-    elif row["framework"] == "vllm":
-        tokens = VLLM_TOKENS
-    else:
-        tokens = {"gpt-oss-120b": 20000}.get(base, TENSORRT_TOKENS)
-    keys = {"plan.cuda_graphs": "step", "inference.chunked_prefill": True, "inference.max_num_batched_tokens": tokens}
-    if row["framework"] == "trtllm":
-        keys["inference.guaranteed_no_evict"] = True
-    if caches_in_8_bits(row, base):
-        keys["inference.kv_precision"] = "fp8"
-    return keys
-
-
-def caches_in_8_bits(row, base):
-    """InferenceMAX's scripts say so of TensorRT-LLM and of Llama in vLLM; of its own runs aiconfigurator takes it where
-    products are in 8 bits in TensorRT-LLM, and without it the requests in flight would not fit."""
-    if is_own(row):
-        return row["framework"] == "trtllm" and row["gemm_quant"] == "fp8"
-    return row["framework"] == "trtllm" or base == "llama3.1-70b"
-
-
-def latencies(row, base):
-    """InferenceMAX lets TensorRT-LLM wait up to 20 iterations for more prompts where they are as long as outputs
-    (benchmarks/70b_fp4_b200_trt_docker_profile.sh, batch_wait_timeout_iters), which no key says."""
-    waits = (row["framework"] == "trtllm" and not is_own(row) and base == "llama3.1-70b" and row["isl"] == row["osl"]
-             and int(row["tp"]) < 8)
-    first = {} if waits else {"measured.ttft_s": float(row["ttft_ms"]) / 1e3}
-    return {**first, "measured.tpot_s": float(row["tpot_ms"]) / 1e3}
-
-
-def serving(given):
-    """Requests in a closed loop: mean time to the first token and per token after it, by concurrency."""
-    table = Table()
-    for row in given:
-        if row["plan_trust"] != "ok" or row["mode"] != "agg":
-            table.leave_out("a plan that the source leaves unclear, or prompts and outputs apart")
-            continue
-        if not row["concurrency"] or not row["ttft_ms"]:
-            table.leave_out("neither a concurrency nor times")
-            continue
-        prompt, output, concurrency = int(row["isl"]), int(row["osl"]), int(row["concurrency"])
-        keys = model(row["model"], prompt + output)
-        if keys is None or row["gemm_quant"] not in SERVED_PRECISIONS:
-            table.leave_out("a model that the catalog has not" if keys is None else "int4 weights of some layers only")
-            continue
-        if row["batch_per_dp"] and int(row["batch_per_dp"]) * int(row["attn_dp"] or 1) < concurrency:
-            table.leave_out("fewer requests on the replicas of the plan than in flight: more replicas than it says")
-            continue
-        if 0 in (int(row["attn_dp"] or 1), int(row["moe_ep"] or 1), int(row["moe_tp"] or 1)):
-            table.leave_out("degrees of experts of 0")
-            continue
-        table.rows.append({
-            "name": row["id"], **keys, **served_plan(row, keys), **served_weights(row),
-            **load(row, prompt, output, concurrency), **scheduler(row, keys["model.base"], prompt, concurrency),
-            "inference.batch_size": -(-concurrency // int(row["attn_dp"] or 1)),
-            "stack": SERVING_STACKS[row["framework"]],
-            **latencies(row, keys["model.base"]),
-            "source": "silicon_sample.csv (github ai-dynamo/aiconfigurator)",
-            "note": "; ".join(serving_notes(row, keys["model.base"])) or None,
-            **kept((row["framework"], keys["model.base"], row["gpu"][:4]) not in FITTED),
-        })
-    return table
-
-
-def served_plan(row, keys):
-    tensor, pipeline, replicas = int(row["tp"]), int(row["pp"]), int(row["attn_dp"] or 1)
-    mixture = {}
-    if keys["model.base"] in EXPERTS:
-        mixture = {"plan.expert_parallel": int(row["moe_ep"] or 1), "plan.expert_tensor_parallel": int(row["moe_tp"] or 1)}
-    return {**cluster(row["gpu"], tensor * pipeline * replicas), "plan.tensor_parallel": tensor,
-            "plan.pipeline_parallel": pipeline, "plan.data_parallel": replicas, **mixture}
 
 
 def tensorrt_saturated(given):
@@ -383,6 +258,5 @@ TABLES = {
     "inference-fastertransformer": entry("inference-static.csv", fastertransformer),
     "inference-tensorrt-static": entry("inference-static.csv", tensorrt_static),
     "inference-single-stream": entry("inference-single-stream.csv", single_stream),
-    "inference-serving": entry("inference-serving-silicon.csv", serving),
     "inference-tensorrt-saturated": entry("inference-trtllm.csv", tensorrt_saturated),
 }

@@ -39,6 +39,8 @@ class PlanCompletion {
       plan_.expert_tensor_parallel = plan_.tensor_parallel;
     if (!complete_data_parallel()) return;
     complete_overlap(experiment_, given_, menus_, findings_);
+    const bool decodes_in_graphs = experiment_.inference && serving_engine(experiment_.stack) != nullptr;
+    if (!has("cuda_graphs") && decodes_in_graphs) plan_.cuda_graphs = CudaGraphs::step;
     if (!has("optimizer")) plan_.optimizer = usual_optimizer(model_, experiment_.stack);
     complete_context_groups();
     check_dimensions();

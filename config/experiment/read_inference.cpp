@@ -37,12 +37,20 @@ class InferenceReader {
   }
 
  private:
+  [[nodiscard]] bool is_given(const char* key) const {
+    const auto given = value_.find(key);
+    return given != value_.end() && !given->is_null();
+  }
+
+  /// Static batches have no schedule, and where another way with prompts is chosen than the engine's, its
+  /// tokens are none of that way.
   void take_defaults_of_engine() {
-    const auto given = value_.find("chunked_prefill");
-    const bool chunks = chunks_prefills(experiment_.stack) && inference_.batching == Batching::continuous;
-    if (given == value_.end() || given->is_null()) inference_.chunked_prefill = chunks;
-    if (chunks && inference_.chunked_prefill && inference_.max_batched_tokens == 0)
-      inference_.max_batched_tokens = usual_iteration_tokens(experiment_.cluster);
+    const ServingEngine* const engine = serving_engine(experiment_.stack);
+    if (engine == nullptr || inference_.batching != Batching::continuous) return;
+    if (!is_given("chunked_prefill")) inference_.chunked_prefill = engine->chunks_prefills;
+    if (!is_given("guaranteed_no_evict")) inference_.guaranteed_no_evict = engine->guaranteed_no_evict;
+    if (inference_.chunked_prefill == engine->chunks_prefills && inference_.max_batched_tokens == 0)
+      inference_.max_batched_tokens = engine->iteration_tokens(experiment_.cluster);
   }
 
   void read_requests() {

@@ -27,11 +27,17 @@ struct UsualStack {
 [[nodiscard]] Optimizer usual_optimizer(const Model& model, std::string_view stack);
 /// The engine of experiments that serve and name none.
 constexpr std::string_view kUsualEngine = "vllm-2025";
-/// vLLM since its V1 works prompts off in pieces beside decoding unless it is told otherwise.
-[[nodiscard]] bool chunks_prefills(std::string_view stack);
-/// Tokens of an iteration of such an engine on those GPUs unless told otherwise: 8,192 in vLLM's server where
-/// all have 70 GiB and none is an A100, else 2,048 (vllm/engine/arg_utils.py, 2025).
-[[nodiscard]] std::int64_t usual_iteration_tokens(const Cluster& cluster);
+
+/// Describes how an engine schedules requests unless it is told otherwise. All of them decode in CUDA graphs.
+struct ServingEngine {
+  std::string_view stack;
+  bool chunks_prefills = false;      ///< works prompts off in pieces beside decoding
+  bool guaranteed_no_evict = false;  ///< begins requests where there is room for their whole length
+  std::int64_t (*iteration_tokens)(const Cluster& cluster) = nullptr;
+};
+
+/// Returns the engine of a stack; nullptr where none is known to schedule in a way of its own.
+[[nodiscard]] const ServingEngine* serving_engine(std::string_view stack);
 /// Returns why an experiment that names no stack runs on that one.
 [[nodiscard]] std::string reason_of(const UsualStack& usual);
 

@@ -59,6 +59,8 @@ const std::vector<Field<Gpu>>& gpu_fields() {
                 "the same with fp8-blockwise; 0: as fp8"),
       T::number("gemm_efficiency_fp4", "", 0, 1, &Gpu::gemm_efficiency_fp4, "0",
                 "the same of fp4 products; 0: as fp8"),
+      T::number("widened_product_speed", "", 0.01, 1, &Gpu::widened_product_speed, "1",
+                "speed of products whose weights are widened to 16 bits on the way in over 16-bit tiles"),
       T::number("partial_wave", "", 0, 1, &Gpu::partial_wave, "1",
                 "share of the time that SMs without a tile in the last wave of a GEMM lose"),
       T::number("tile_feed_elements", "elements", 0, 1e4, &Gpu::tile_feed_elements, "0",

@@ -27,15 +27,18 @@ const std::vector<Field<Inference>>& inference_fields() {
                 "requests that arrive over all replicas, at random times"),
       T::nested("requests", "how many to serve, or a CSV file with the arrival and the lengths of each"),
       T::flag("chunked_prefill", &I::chunked_prefill,
-              "true on vllm-2025 with continuous batching, else false",
+              "true on vllm- and tensorrt-llm-2025 and -2026 with continuous batching, else false",
               "long prompts go in pieces beside decoding; else whole, while nobody decodes"),
       T::integer(
           "max_num_batched_tokens", 1, kMaxTokens, &I::max_batched_tokens,
-          "in pieces 2048, or 8192 on vllm-2025 on GPUs of 70 GiB but A100s; else a longest request and 2048 "
-          "at least, or all prompts of a static batch",
+          "the engine's: 8192 on stacks of 2025 and 2026, or by GPU 2048 to 16384; else in pieces 2048, or a "
+          "longest request and 2048 at least, or all prompts of a static batch",
           "tokens of an iteration at most; where prompts go whole, those of its prompts"),
-      T::flag("guaranteed_no_evict", &I::guaranteed_no_evict, "false",
+      T::flag("guaranteed_no_evict", &I::guaranteed_no_evict,
+              "true on tensorrt-llm-2025 and -2026, else false",
               "a request begins when the cache has room for its whole length; else for its prompt"),
+      T::integer("scheduler_recv_interval", 1, 1e6, &I::recv_interval, "1",
+                 "passes of decoding from one look for new requests to the next, as in SGLang"),
       T::choice(
           "kv_precision", {kCachePrecisionNames, nullptr, {}},
           +[](I& s, std::size_t i) { s.kv_precision = static_cast<CachePrecision>(i); }, "16 bits",
@@ -176,8 +179,8 @@ std::span<const std::string_view> training_simulation_keys() {
 
 std::span<const std::string_view> serving_software_keys() {
   static constexpr std::string_view kKeys[] = {
-      "cached_attention_share", "front_end_ms",          "grouped_query_reuse",
-      "iteration_us",           "one_shot_reduce_us",    "request_us",
+      "cached_attention_share", "front_end_message_us",  "front_end_ms",       "front_end_request_us",
+      "grouped_query_reuse",    "iteration_us",          "one_shot_reduce_us", "request_us",
       "weight_read_share",      "widened_product_speed", "widened_read_share",
   };
   return kKeys;
@@ -195,7 +198,6 @@ std::span<const std::string_view> training_software_keys() {
       "many_nodes_wait_ms",
       "image_loading_us",
       "image_loading_jitter",
-      "synchronize_passes",
       "dispatch_waits_for_host",
       "forward_bytes_per_logit",
       "backward_bytes_per_logit",

@@ -133,7 +133,8 @@ const std::vector<Field<Plan>>& plan_fields() {
               "products work chunk by chunk and hide a share of their collectives (software.tensor_overlap)"),
       T::choice(
           "cuda_graphs", {kCudaGraphsNames, nullptr, {}},
-          +[](Plan& p, std::size_t i) { p.cuda_graphs = static_cast<CudaGraphs>(i); }, "none",
+          +[](Plan& p, std::size_t i) { p.cuda_graphs = static_cast<CudaGraphs>(i); },
+          "none, or step with inference on stacks of engines of 2025 and 2026",
           "what is launched as CUDA graphs: the parts of each layer but the experts, or the whole step"),
       T::flag("scatter_gather", &Plan::scatter_gather, "true", "tensor ranks send 1/t of an activation each"),
       T::number("bucket_mb", "MB", 0, 1e7, &Plan::bucket_mb, "40",

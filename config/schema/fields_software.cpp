@@ -41,7 +41,9 @@ const std::vector<Field<Software>>& software_fields() {
       T::number("image_loading_jitter", "", 0, 10, &S::image_loading_jitter, "0",
                 "added to jitter where images are loaded"),
       T::flag("synchronize_passes", &S::synchronize_passes, "false",
-              "the host waits for the GPU before each pass"),
+              "the host waits for the GPU before each pass; serving: request_us comes between two "
+              "iterations, else "
+              "beside the one before"),
       T::flag("dispatch_waits_for_host", &S::dispatch_waits_for_host, "false",
               "the host waits for each router, to learn how many tokens go where, without a capacity_factor"),
       T::integer("routing_kernels", 0, 10'000, &S::routing_kernels, "0",
@@ -118,10 +120,16 @@ const std::vector<Field<Software>>& software_fields() {
       T::number("iteration_us", "us", 0, kMaxMicroseconds, &S::iteration_us, "0",
                 "serving: CPU time between two iterations, to choose requests and tokens"),
       T::number("request_us", "us", 0, kMaxMicroseconds, &S::request_us, "0",
-                "serving: CPU time between two iterations for each request in flight"),
+                "serving: CPU time for each request in flight: beside an iteration what is longer than it, "
+                "or after it "
+                "with synchronize_passes"),
       T::number("front_end_ms", "ms", 0, kMaxMicroseconds, &S::front_end_ms, "0",
                 "serving: from a request's arrival to its place in the engine's queue, and back with its "
                 "first token"),
+      T::number("front_end_request_us", "us", 0, kMaxMicroseconds, &S::front_end_request_us, "0",
+                "serving: CPU time of the front end's one process for each request: requests queue for it"),
+      T::number("front_end_message_us", "us", 0, kMaxMicroseconds, &S::front_end_message_us, "0",
+                "serving: the same for each message of new tokens to a client"),
       T::number("weight_read_share", "", 0.01, 1, &S::weight_read_share, "1",
                 "serving: share of memory_efficiency at which products read stored weights"),
       T::number("widened_read_share", "", 0.01, 1, &S::widened_read_share, "1",

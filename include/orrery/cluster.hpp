@@ -48,6 +48,8 @@ struct Gpu {
   double gemm_efficiency_fp8 = 0;            ///< gemm_efficiency of fp8 products; 0: the same
   double gemm_efficiency_fp8_blockwise = 0;  ///< of those with scales for blocks of 128; 0: as fp8
   double gemm_efficiency_fp4 = 0;            ///< of fp4 products; 0: as fp8
+  /// Speed of products whose weights are widened to 16 bits on the way in, over those of tiles in 16 bits.
+  double widened_product_speed = 1;
   double partial_wave = 1;        ///< share of the time that SMs without a tile in the last wave lose, 0..1
   double tile_feed_elements = 0;  ///< a tile of m x n is slower by 1 + this (1/m + 1/n); 0: one size of tile
   double gemm_tile_us = 0;        ///< fill and drain of a tile of 256 x 128, others by area
@@ -132,10 +134,10 @@ struct Gpu {
                  kernel_launch_us, gemm_efficiency, memory_efficiency, sustained_clock, sustained_clock_fp8,
                  sustained_clock_attention, static_power_w, product_pj_per_flop, product_pj_per_flop_fp8,
                  product_pj_per_flop_fp4, attention_pj_per_flop, exponential_speed, gemm_efficiency_fp8,
-                 gemm_efficiency_fp8_blockwise, gemm_efficiency_fp4, partial_wave, tile_feed_elements,
-                 gemm_tile_us, gemm_start_us, convolution_start_us, memory_ramp_us, flash_efficiency,
-                 flash3_efficiency, communication_interference, calibration, host_link_gb_per_s,
-                 host_memory_gb_per_s, nic_link_gb_per_s, power_w, usd_per_hour);
+                 gemm_efficiency_fp8_blockwise, gemm_efficiency_fp4, widened_product_speed, partial_wave,
+                 tile_feed_elements, gemm_tile_us, gemm_start_us, convolution_start_us, memory_ramp_us,
+                 flash_efficiency, flash3_efficiency, communication_interference, calibration,
+                 host_link_gb_per_s, host_memory_gb_per_s, nic_link_gb_per_s, power_w, usd_per_hour);
   }
   friend bool operator==(const Gpu&, const Gpu&) = default;
 };

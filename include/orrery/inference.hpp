@@ -178,6 +178,9 @@ struct Inference {
   /// A request begins when there are pages for its whole length (TensorRT-LLM's GUARANTEED_NO_EVICT); else
   /// for its prompt, and the youngest gives way where they run out.
   bool guaranteed_no_evict = false;
+  /// Passes of decoding from one look for new requests to the next (SGLang); an engine also looks after a
+  /// pass with prompts, and where it has nothing to do.
+  std::int64_t recv_interval = 1;
   CachePrecision kv_precision = CachePrecision::fp16;
   WeightStorage weights = WeightStorage::as_computed;
   std::int64_t page_tokens = 16;    ///< of the cache (Kwon et al. 2023, "PagedAttention")
@@ -193,8 +196,9 @@ struct Inference {
   template <class Visit>
   auto members(const Visit& visit) const {
     return visit(prompt, output, batching, batch_size, requests_per_s, requests, trace, chunked_prefill,
-                 max_batched_tokens, guaranteed_no_evict, kv_precision, weights, page_tokens, cache_share,
-                 context_tokens, prefix_reuse, speculation, disaggregated, ttft_target_s, tpot_target_s, slo);
+                 max_batched_tokens, guaranteed_no_evict, recv_interval, kv_precision, weights, page_tokens,
+                 cache_share, context_tokens, prefix_reuse, speculation, disaggregated, ttft_target_s,
+                 tpot_target_s, slo);
   }
   /// Returns true if a new request arrives whenever one has ended, so that the number in flight stays
   /// constant.

@@ -99,6 +99,10 @@ struct Software {
   /// Time from a request's arrival to its place in the engine's queue, and back with its first token:
   /// connections, tokenising, processes in between.
   double front_end_ms = 0;
+  /// CPU time of the one process of a front end, which requests and messages queue for: for each request, to
+  /// tokenise and hand it over, and for each message of new tokens to a client.
+  double front_end_request_us = 0;
+  double front_end_message_us = 0;
   /// Shares of Gpu::memory_efficiency: at which products read stored weights, those of them that are widened
   /// on the way into the product, and attention the keys and values of its cache.
   double weight_read_share = 1;
@@ -180,28 +184,28 @@ struct Software {
   /// Visits all members in order, for keys of caches.
   template <class Visit>
   auto members(const Visit& visit) const {
-    return visit(forward_issue_us, backward_issue_us, collective_issue_us, tensor_skew_us, tensor_wait_us,
-                 parameter_issue_us, pass_overhead_us, step_overhead_ms, many_nodes_wait_ms, image_loading_us,
-                 image_loading_jitter, fusion_buffer_mb, bucket_parameters, bucket_parameters_per_copy,
-                 cycle_time_ms, negotiation_us_per_tensor, synchronize_passes, dispatch_waits_for_host,
-                 expert_issue_us, row_slice_issue_us, routing_kernels, elementwise_traffic,
-                 forward_bytes_per_logit, backward_bytes_per_logit, optimizer_bytes_per_parameter,
-                 accumulation_bytes_per_parameter, fuses_accumulation, fused_softmax_multiple, gradient_bytes,
-                 kept_bytes_per_logit, loss_bytes_per_logit, keeps_narrow_inputs, keeps_cast_weights,
-                 keeps_narrow_activation_inputs, bf16_gradient_memory_bytes, fp16_gradient_memory_bytes,
-                 keeps_weight_gradients, eager_layers, fsdp_version, update_gradient_bytes,
-                 update_group_parameters, allocator_overhead, framework_gb, context_gb, communicator_mb,
-                 memory_error_p10, memory_error_p90, flash_version, cudnn_attention, gemm_speed, flash_speed,
-                 packed_attention_columns, convolution_speed, experts_in_turn, fuses_expert_mlp, iteration_us,
-                 request_us, front_end_ms, weight_read_share, widened_read_share, cached_attention_share,
-                 grouped_query_reuse, widened_product_speed, one_shot_reduce_us, parameter_gather_efficiency,
-                 split_node_efficiency, data_reduce_efficiency, data_reduce_wait_ms, exchange_wait_ms,
-                 communication_interference, jitter, straggler_share, bias_gradient_kernels,
-                 expert_bias_kernels, overlaps_tensor_parallel, overlaps_parameter_gather,
-                 overlaps_gradient_reduce, shards_in_nodes, chooses_sharding, tensor_overlap, gathers_tensors,
-                 error_p10_one_node, error_p90_one_node, error_p10_many_nodes, error_p90_many_nodes,
-                 error_p10_new_stack, error_p90_new_stack, error_p10_new_gpu, error_p90_new_gpu,
-                 error_p10_new_fabric, error_p90_new_fabric);
+    return visit(
+        forward_issue_us, backward_issue_us, collective_issue_us, tensor_skew_us, tensor_wait_us,
+        parameter_issue_us, pass_overhead_us, step_overhead_ms, many_nodes_wait_ms, image_loading_us,
+        image_loading_jitter, fusion_buffer_mb, bucket_parameters, bucket_parameters_per_copy, cycle_time_ms,
+        negotiation_us_per_tensor, synchronize_passes, dispatch_waits_for_host, expert_issue_us,
+        row_slice_issue_us, routing_kernels, elementwise_traffic, forward_bytes_per_logit,
+        backward_bytes_per_logit, optimizer_bytes_per_parameter, accumulation_bytes_per_parameter,
+        fuses_accumulation, fused_softmax_multiple, gradient_bytes, kept_bytes_per_logit,
+        loss_bytes_per_logit, keeps_narrow_inputs, keeps_cast_weights, keeps_narrow_activation_inputs,
+        bf16_gradient_memory_bytes, fp16_gradient_memory_bytes, keeps_weight_gradients, eager_layers,
+        fsdp_version, update_gradient_bytes, update_group_parameters, allocator_overhead, framework_gb,
+        context_gb, communicator_mb, memory_error_p10, memory_error_p90, flash_version, cudnn_attention,
+        gemm_speed, flash_speed, packed_attention_columns, convolution_speed, experts_in_turn,
+        fuses_expert_mlp, iteration_us, request_us, front_end_ms, front_end_request_us, front_end_message_us,
+        weight_read_share, widened_read_share, cached_attention_share, grouped_query_reuse,
+        widened_product_speed, one_shot_reduce_us, parameter_gather_efficiency, split_node_efficiency,
+        data_reduce_efficiency, data_reduce_wait_ms, exchange_wait_ms, communication_interference, jitter,
+        straggler_share, bias_gradient_kernels, expert_bias_kernels, overlaps_tensor_parallel,
+        overlaps_parameter_gather, overlaps_gradient_reduce, shards_in_nodes, chooses_sharding,
+        tensor_overlap, gathers_tensors, error_p10_one_node, error_p90_one_node, error_p10_many_nodes,
+        error_p90_many_nodes, error_p10_new_stack, error_p90_new_stack, error_p10_new_gpu, error_p90_new_gpu,
+        error_p10_new_fabric, error_p90_new_fabric);
   }
   friend bool operator==(const Software&, const Software&) = default;
 };

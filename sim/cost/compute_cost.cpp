@@ -25,8 +25,7 @@ class KernelPricer {
         core_precision_(core_precision(gpu, precision)),
         products_(gemm_rates(gpu, precision, software.gemm_speed)),
         stored_(reading(products_, software.weight_read_share)),
-        widened_(reading(gemm_rates(gpu, precision, software.gemm_speed * software.widened_product_speed),
-                         software.widened_read_share)),
+        widened_(widened_rates(gpu, software, precision)),
         core_(gemm_rates(gpu, core_precision_, software.gemm_speed)),
         stored_core_(reading(core_, software.weight_read_share)),
         convolutions_(gemm_rates(gpu, core_precision_)) {}
@@ -63,6 +62,14 @@ class KernelPricer {
   [[nodiscard]] static GemmRates reading(GemmRates rates, double share) {
     rates.bytes_per_s *= share;
     return rates;
+  }
+  /// GPUs with units for 4 bits multiply weights as they lie.
+  [[nodiscard]] static GemmRates widened_rates(const Gpu& gpu, const Software& software,
+                                               Precision precision) {
+    if (gpu.peak(Precision::fp4) > 0)
+      return reading(gemm_rates(gpu, precision, software.gemm_speed), software.weight_read_share);
+    const double speed = software.widened_product_speed * gpu.widened_product_speed;
+    return reading(gemm_rates(gpu, precision, software.gemm_speed * speed), software.widened_read_share);
   }
   [[nodiscard]] double memory_seconds(double bytes) const { return bytes / core_.bytes_per_s; }
   [[nodiscard]] double convolution_seconds(const Kernel& kernel) const {

@@ -160,9 +160,14 @@ class SteppedIterationCost : public IterationCost {
     return known->second = time;
   }
 
-  Picoseconds between_ps(const IterationBatch& batch) override {
-    const double requests = static_cast<double>(batch.prompt_requests + batch.decode_requests);
-    return from_microseconds(experiment_.software.iteration_us + requests * experiment_.software.request_us);
+  /// A host that does not wait for the GPU works for requests beside the iteration.
+  Picoseconds between_ps(const IterationBatch& batch, Picoseconds pass) override {
+    const Software& software = experiment_.software;
+    const auto requests = static_cast<double>(batch.prompt_requests + batch.decode_requests);
+    if (software.synchronize_passes)
+      return from_microseconds(software.iteration_us + requests * software.request_us);
+    const Picoseconds host = from_microseconds(requests * software.request_us);
+    return from_microseconds(software.iteration_us) + std::max<Picoseconds>(0, host - pass);
   }
 
   Picoseconds transfer_ps(std::uint32_t from, std::uint32_t to, std::int64_t tokens) override {

@@ -34,7 +34,9 @@ class ServingExperiment {
                experiment_.plan.data_parallel,
                memory_of(replicas_.kinds.front()),
                static_cast<std::uint64_t>(experiment_.simulation.seed),
-               from_microseconds(1e3 * experiment_.software.front_end_ms)} {}
+               {from_microseconds(1e3 * experiment_.software.front_end_ms),
+                from_microseconds(experiment_.software.front_end_request_us),
+                from_microseconds(experiment_.software.front_end_message_us)}} {}
 
   /// Runs may get longer than the experiment says.
   void leave_length_open() { length_is_open_ = true; }

@@ -40,7 +40,8 @@ class IterationCost {
   /// Returns the time from the end of a stage to the beginning of the next one.
   [[nodiscard]] virtual Picoseconds handover_ps(std::uint32_t stage, const IterationBatch& batch) = 0;
   /// The host between two iterations: choosing tokens and requests.
-  [[nodiscard]] virtual Picoseconds between_ps(const IterationBatch& batch) = 0;
+  /// @param pass  time of the iteration on its slowest stage, beside which the host may work
+  [[nodiscard]] virtual Picoseconds between_ps(const IterationBatch& batch, Picoseconds pass) = 0;
   /// Returns the time to transfer the KV cache of `tokens` tokens from one replica to another, of any kind.
   [[nodiscard]] virtual Picoseconds transfer_ps(std::uint32_t from, std::uint32_t to,
                                                 std::int64_t tokens) = 0;

@@ -108,9 +108,10 @@ std::optional<BegunIteration> Replica::try_schedulers(Picoseconds now, bool comp
   return std::nullopt;
 }
 
-void Replica::finish(std::uint32_t scheduler, Picoseconds now, IterationOutcome& outcome) {
+void Replica::finish(std::uint32_t scheduler, Picoseconds now, Picoseconds delivered,
+                     IterationOutcome& outcome) {
   outcome.clear();
-  schedulers_[scheduler].finish(now, outcome);
+  schedulers_[scheduler].finish(delivered, outcome);
   const std::int64_t gone = outcome.places + static_cast<std::int64_t>(outcome.prefilled.size());
   in_scheduler_[scheduler] -= gone;
   assigned_ -= gone;

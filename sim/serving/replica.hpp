@@ -61,7 +61,12 @@ class Replica {
   [[nodiscard]] std::optional<Picoseconds> next_start(Picoseconds now) const;
   /// @param complete  no more requests will come
   std::optional<BegunIteration> begin(Picoseconds now, bool complete);
-  void finish(std::uint32_t scheduler, Picoseconds now, IterationOutcome& outcome);
+  /// Returns the requests to which a scheduler's iteration in flight brings tokens.
+  [[nodiscard]] std::int64_t messages(std::uint32_t scheduler) const {
+    return schedulers_[scheduler].messages();
+  }
+  /// @param delivered  when the tokens are with their clients, `now` at the earliest
+  void finish(std::uint32_t scheduler, Picoseconds now, Picoseconds delivered, IterationOutcome& outcome);
 
   [[nodiscard]] const PagePool& pages() const { return pages_; }
   [[nodiscard]] const ReplicaCounts& counts() const { return counts_; }

@@ -7,6 +7,13 @@
 
 namespace orrery {
 
+namespace {
+
+/// Stands for as many passes as any interval has: the engine looks for requests before the next iteration.
+constexpr std::int64_t kLookNext = std::int64_t{1} << 40;
+
+}  // namespace
+
 std::int64_t ServingRules::own_pages(const ServedRequest& request, std::int64_t tokens) const {
   return pages(tokens) - reused_tokens(inference, request.spec.prompt_tokens) / inference.page_tokens;
 }
@@ -30,6 +37,7 @@ const IterationBatch& Scheduler::schedule_batch(Picoseconds now, bool complete) 
   for (const std::uint32_t number : joining_)  // not while an iteration without them was in flight
     begin_decoding(number, request(number).spec.prompt_tokens);
   joining_.clear();
+  look_for_requests();
   if (is_static()) {
     schedule_static(now, complete);
   } else if (rules_.inference.chunked_prefill) {
@@ -37,7 +45,16 @@ const IterationBatch& Scheduler::schedule_batch(Picoseconds now, bool complete) 
   } else {
     schedule_whole_prompts(now);
   }
+  if (batch_.tokens() > 0) passes_since_look_ = batch_.prompt_tokens > 0 ? kLookNext : passes_since_look_ + 1;
   return batch_;
+}
+
+/// Static batches wait for all of their requests, so the engine always looks.
+void Scheduler::look_for_requests() {
+  const bool is_due = passes_since_look_ >= rules_.inference.recv_interval;
+  if (!is_due && in_batch() > 0 && !is_static()) return;
+  seen_ = waiting();
+  passes_since_look_ = 0;
 }
 
 void Scheduler::begin_decoding(std::uint32_t number, std::int64_t cached) {
@@ -59,7 +76,7 @@ void Scheduler::schedule_static(Picoseconds now, bool complete) {
 /// Schedules prefill first; decode pauses meanwhile.
 void Scheduler::schedule_whole_prompts(Picoseconds now) {
   std::int64_t tokens = 0;
-  while (!waiting_.empty()) {
+  while (seen_ > 0) {
     const ServedRequest& next = request(waiting_.front());
     tokens += next.to_cache() - reused_tokens(rules_.inference, next.spec.prompt_tokens);
     if ((!prompts_.empty() && tokens > rules_.token_budget) || !admit(reserves())) break;
@@ -81,7 +98,7 @@ void Scheduler::schedule_chunked_prefill(Picoseconds now) {
 /// Takes the next request into the batch, where it has a slot and pages for its prompt, or for its whole
 /// length.
 bool Scheduler::admit(bool whole_length) {
-  if (waiting_.empty() || !has_free_slot()) return false;
+  if (seen_ == 0 || !has_free_slot()) return false;
   const ServedRequest& next = request(waiting_.front());
   const std::int64_t pages = pages_of(next, whole_length ? next.most_cached() : next.to_cache());
   if (!pages_.take(pages)) return false;
@@ -89,6 +106,7 @@ bool Scheduler::admit(bool whole_length) {
   prompts_.push_back(
       {waiting_.front(), reused_tokens(rules_.inference, next.spec.prompt_tokens), next.to_cache()});
   waiting_.pop_front();
+  --seen_;
   return true;
 }
 
@@ -156,18 +174,24 @@ void Scheduler::preempt_youngest() {
   }
   if (rules_.recorder != nullptr) rules_.recorder->preempted(number);
   waiting_.push_front(number);
+  ++seen_;
 }
 
-void Scheduler::finish(Picoseconds now, IterationOutcome& outcome) {
+std::int64_t Scheduler::messages() const {
+  const auto complete = [](const Prompt& prompt) { return prompt.done == prompt.total; };
+  return (batch_.decode_requests > 0 ? decode_.live() : 0) + std::ranges::count_if(prompts_, complete);
+}
+
+void Scheduler::finish(Picoseconds delivered, IterationOutcome& outcome) {
   if (batch_.decode_requests > 0) {
     ended_.clear();
-    note_gaps(now);
+    note_gaps(delivered);
     decode_.step(ended_);
     for (const RunningSequence& member : ended_)
-      end(member.request, pages_of(request(member.request), member.room), now, outcome);
+      end(member.request, pages_of(request(member.request), member.room), delivered, outcome);
   }
   while (!prompts_.empty() && prompts_.front().done == prompts_.front().total) {
-    finish_prompt(prompts_.front(), now, outcome);
+    finish_prompt(prompts_.front(), delivered, outcome);
     prompts_.pop_front();
   }
   if (is_static()) finish_static(outcome);

@@ -70,8 +70,11 @@ class Scheduler {
   /// The next iteration; one without tokens where nothing can be done.
   /// @param complete  no more requests will come
   const IterationBatch& schedule_batch(Picoseconds now, bool complete);
+  /// Returns the requests to which the iteration composed last brings tokens.
+  [[nodiscard]] std::int64_t messages() const;
   /// The iteration composed last is over.
-  void finish(Picoseconds now, IterationOutcome& outcome);
+  /// @param delivered  when its tokens are with their clients
+  void finish(Picoseconds delivered, IterationOutcome& outcome);
 
   [[nodiscard]] const SchedulerCounts& counts() const { return counts_; }
 
@@ -92,6 +95,7 @@ class Scheduler {
   void add_chunk(Prompt& prompt, std::int64_t tokens, Picoseconds now);
   bool reserve_blocks();
   void preempt_youngest();
+  void look_for_requests();
   void begin_decoding(std::uint32_t number, std::int64_t cached);
   void note_gaps(Picoseconds now);
   void finish_prompt(const Prompt& prompt, Picoseconds now, IterationOutcome& outcome);
@@ -117,6 +121,8 @@ class Scheduler {
   std::int64_t limit_;
   PagePool& pages_;
   std::deque<std::uint32_t> waiting_;
+  std::int64_t seen_ = 0;               ///< of those that wait, in front, which the engine knows of
+  std::int64_t passes_since_look_ = 0;  ///< of decoding alone, since it looked for requests
   std::vector<std::uint32_t> joining_;
   std::deque<Prompt> prompts_;  ///< in the order in which they were admitted
   RunningBatch decode_;

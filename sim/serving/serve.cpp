@@ -22,14 +22,15 @@ namespace {
 constexpr Picoseconds kLongestServing = 8'000'000'000'000'000'000;  // 92 days: sums stay below 2^63
 
 /// In the order in which events of one time happen, so that an iteration begins with all that is there.
-enum class ServingEventKind : std::uint8_t { finish, transferred, arrive, enter, begin };
+enum class ServingEventKind : std::uint8_t { finish, transferred, delivered, arrive, enter, begin };
 
 struct ServingEvent {
   Picoseconds at_ps = 0;
   ServingEventKind kind{};
-  std::uint64_t order = 0;  ///< of their making
-  std::uint32_t replica = 0;
-  std::uint32_t subject = 0;  ///< the scheduler that finishes, the request that was transferred or enters
+  std::uint64_t order = 0;    ///< of their making
+  std::uint32_t replica = 0;  ///< or, of a delivery, the places that became free
+  /// The scheduler that finishes, the request that was transferred or enters, the requests that have ended.
+  std::uint32_t subject = 0;
 
   friend bool operator>(const ServingEvent& a, const ServingEvent& b) {
     if (a.at_ps != b.at_ps) return a.at_ps > b.at_ps;
@@ -87,7 +88,7 @@ class ServingLoop {
         rules_{inference_, requests, inference_.iteration_tokens(setup.context_tokens),
                setup.seed, &gaps_,   recorder},
         prompt_servers_(inference_.is_disaggregated() ? setup.prompt_replicas() : setup.replicas),
-        front_end_ps_(setup.front_end_ps),
+        front_end_(setup.front_end),
         for_prompts_(static_cast<std::size_t>(setup.replicas)),
         for_outputs_(static_cast<std::size_t>(setup.replicas)) {
     for (std::int64_t r = 0; r < setup.replicas; ++r) {
@@ -157,6 +158,9 @@ class ServingLoop {
       case ServingEventKind::transferred:
         transferred(event.replica, event.subject);
         break;
+      case ServingEventKind::delivered:
+        deliver(event.subject, event.replica);
+        break;
       case ServingEventKind::arrive:
         arrive();
         break;
@@ -175,8 +179,9 @@ class ServingLoop {
     ++in_system_;
     if (!inference_.is_closed_loop() && next_ < requests_.size())
       plan_arrival(requests_[next_].spec.arrival_ps);
-    if (front_end_ps_ == 0) return enter(number);
-    push(now_ + front_end_ps_, ServingEventKind::enter, 0, number);
+    const Picoseconds enters = front_end_.take_request(now_);
+    if (enters == now_) return enter(number);
+    push(enters, ServingEventKind::enter, 0, number);
   }
 
   /// Joins the replica that comes first in the order of loads.
@@ -228,24 +233,31 @@ class ServingLoop {
   void finish(std::uint32_t number, std::uint32_t scheduler) {
     ReplicaServer& server = servers_[number];
     const std::int64_t used = server.replica.pages().used();
-    server.replica.finish(scheduler, now_, outcome_);
+    const Picoseconds delivered = front_end_.send(now_, server.replica.messages(scheduler));
+    server.replica.finish(scheduler, now_, delivered, outcome_);
     add_used(server.replica.pages().used() - used);
     count_load(number);
     note(number);
-    end_requests(outcome_.ended.size());
     for (const std::uint32_t request : outcome_.prefilled) transfer_kv(request);
-    if (inference_.is_closed_loop()) replace(outcome_.places);
+    if (delivered == now_) {
+      deliver(outcome_.ended.size(), outcome_.places);
+    } else if (!outcome_.ended.empty() || outcome_.places > 0) {
+      push(delivered, ServingEventKind::delivered, static_cast<std::uint32_t>(outcome_.places),
+           static_cast<std::uint32_t>(outcome_.ended.size()));
+    }
     if (!server.expected.empty()) expect_next(number);
     wake(number);
   }
 
-  void end_requests(std::size_t count) {
-    in_system_ -= static_cast<std::int64_t>(count);
-    ended_ += count;
-    if (count > 0 && observer_.progress) observer_.progress(ended_, requests_.size());
+  /// The last tokens of requests are with their clients, who send new ones.
+  void deliver(std::size_t ended, std::int64_t places) {
+    in_system_ -= static_cast<std::int64_t>(ended);
+    ended_ += ended;
+    if (ended > 0 && observer_.progress) observer_.progress(ended_, requests_.size());
+    if (inference_.is_closed_loop()) replace(places);
   }
 
-  /// Ended requests by new ones.
+  /// Replaces ended requests by new ones.
   void replace(std::int64_t places) {
     for (; places > 0 && planned_ < requests_.size(); --places) plan_arrival(now_);
   }
@@ -326,7 +338,7 @@ class ServingLoop {
   ServingRules rules_;
   std::int64_t prompt_servers_;  ///< the first replicas, to which requests come
 
-  Picoseconds front_end_ps_;
+  FrontEndServer front_end_;
   LoadOrder for_prompts_;
   LoadOrder for_outputs_;
   std::deque<ReplicaServer> servers_;

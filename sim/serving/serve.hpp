@@ -11,6 +11,7 @@
 #include "orrery/inference.hpp"
 #include "orrery/serving.hpp"
 #include "orrery/serving_record.hpp"
+#include "sim/serving/front_end.hpp"
 #include "sim/serving/iteration.hpp"
 #include "sim/serving/served_request.hpp"
 
@@ -28,7 +29,7 @@ struct ServingSetup {
   std::int64_t replicas = 1;        ///< of which Disaggregation has its two shares
   ServingMemory memory;             ///< of each of them, where they are alike
   std::uint64_t seed = 0;
-  Picoseconds front_end_ps = 0;  ///< from a request's arrival to its slot in the queue of a replica
+  FrontEnd front_end{};
   ReplicaMix mix{};
   std::int64_t lengthened =
       1;  ///< times the requests of the experiment, or the usual ones where it gives none

@@ -53,17 +53,19 @@ Picoseconds ServingPipeline::drafts_ps(std::uint32_t stage, const IterationBatch
 Picoseconds ServingPipeline::execute(Picoseconds start, const IterationBatch& batch) {
   Int128& busy = busy_time_of(times_, batch);
   Picoseconds message = 0;  // to the stage
+  Picoseconds longest = 0;
   for (std::uint32_t stage = 0; stage < stages(); ++stage) {
     const Picoseconds waited = std::max<Picoseconds>(0, start - free_at_[stage]);
     work_.messages_ps[static_cast<std::size_t>(Dimension::pipeline)] += std::min(message, waited);
     start = std::max(start, free_at_[stage]);
     const Picoseconds taken = stage_ps(stage, batch);
     busy += taken;
+    longest = std::max(longest, taken);
     spans_[stage] = {start, start + taken};
     start = free_at_[stage] = start + taken;
     if (stage + 1 < stages()) start += message = cost_.handover_ps(stage, batch);
   }
-  const Picoseconds between = cost_.between_ps(batch);
+  const Picoseconds between = cost_.between_ps(batch, longest);
   if (stages() == 1) work_.host_ps = times_.host_ps += between;
   return start + between;
 }

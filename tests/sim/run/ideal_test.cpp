@@ -100,7 +100,9 @@ TEST_CASE("no stack has a constant that is better than that of the stack ideal")
                                                &Software::straggler_share,
                                                &Software::iteration_us,
                                                &Software::request_us,
-                                               &Software::front_end_ms})
+                                               &Software::front_end_ms,
+                                               &Software::front_end_request_us,
+                                               &Software::front_end_message_us})
       CHECK(s.*cost >= bound.*cost);
     for (const double Software::*const speed :
          {&Software::gemm_speed, &Software::flash_speed, &Software::convolution_speed,

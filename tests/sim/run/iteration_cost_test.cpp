@@ -330,8 +330,12 @@ TEST_CASE("the host issues kernels, or a graph of all") {
   Served graphs({"software.forward_issue_us=100", "plan.cuda_graphs=step"});
   CHECK(graphs.cost->stage_ps(0, decoding(1, 100)) == Served().cost->stage_ps(0, decoding(1, 100)));
   CHECK(graphs.cost->stage_ps(0, prompts(1, 8)) == eager.cost->stage_ps(0, prompts(1, 8)));
-  Served between({"software.iteration_us=200", "software.request_us=3"});
-  CHECK(between.cost->between_ps(decoding(10, 1)) == (200 + 30) * 1'000'000LL);
+  Served after({"software.iteration_us=200", "software.request_us=3", "software.synchronize_passes=true"});
+  CHECK(after.cost->between_ps(decoding(10, 1), 20'000'000) == (200 + 30) * 1'000'000LL);
+  // The host needs 30 us for 10 requests, of which 20 us run beside an iteration of 20 us.
+  Served beside({"software.iteration_us=200", "software.request_us=3", "software.synchronize_passes=false"});
+  CHECK(beside.cost->between_ps(decoding(10, 1), 20'000'000) == (200 + 10) * 1'000'000LL);
+  CHECK(beside.cost->between_ps(decoding(10, 1), 40'000'000) == 200 * 1'000'000LL);
 }
 
 TEST_CASE("one-shot all-reduces read what the others have") {

@@ -91,7 +91,8 @@ const std::map<std::string, std::string> kUnseen{
     {"plan.wire_precision.dispatch=fp16", "the same"},
     {"plan.wire_precision.expert=bf16", "the same"},
     {"plan.wire_precision.expert=fp16", "the same"},
-    {"software.widened_product_speed", "memory bounds all products of these small models"},
+    {"cluster.gpu.widened_product_speed", "memory bounds all products of these small models"},
+    {"software.widened_product_speed", "the same"},
 };
 
 bool is_asked(const std::string& unit) {
@@ -136,7 +137,31 @@ TEST_CASE("vLLM chunks prefills unless told otherwise, in iterations as long as 
   CHECK(served("dgx-h100", R"(, "max_num_batched_tokens": 512}})").max_batched_tokens == 512);
   CHECK_FALSE(served("dgx-h100", R"(, "chunked_prefill": false}})").chunked_prefill);
   CHECK_FALSE(served("dgx-h100", R"(, "batching": "static", "batch_size": 4}})").chunked_prefill);
-  CHECK_FALSE(served("dgx-h100", R"(}, "stack": "tensorrt-llm-2025"})").chunked_prefill);
+}
+
+TEST_CASE("engines schedule as they do unless told otherwise") {
+  const auto served = [](const std::string& gpu, const std::string& stack) {
+    return *test::read(R"({"model": "llama3.1-8b", "cluster": {"base": ")" + gpu + R"(", "nodes": 1},
+        "inference": {"prompt_tokens": 100, "output_tokens": 10}, "stack": ")" +
+                       stack + R"("})")
+                .inference;
+  };
+  CHECK(served("dgx-h100", "tensorrt-llm-2025").max_batched_tokens == 8192);
+  CHECK(served("dgx-h100", "tensorrt-llm-2025").guaranteed_no_evict);
+  CHECK(served("dgx-h100", "tensorrt-llm-2025").chunked_prefill);
+  CHECK_FALSE(served("dgx-h100", "sglang-2025").chunked_prefill);
+  CHECK(served("dgx-h100", "sglang-2025").max_batched_tokens == 8192);
+  CHECK(served("dgx-b200", "sglang-2025").max_batched_tokens == 16384);
+  CHECK(served("g2-l4", "sglang-2025").max_batched_tokens == 2048);
+  CHECK(served("dgx-h100", "ideal").max_batched_tokens == 0);
+  const auto graphs = [](const std::string& more) {
+    return test::read(R"({"model": "llama3.1-8b", "cluster": "dgx-h100", "stack": "sglang-2025",
+        "inference": {"prompt_tokens": 100, "output_tokens": 10})" +
+                      more)
+        .plan.cuda_graphs;
+  };
+  CHECK(graphs("}") == CudaGraphs::step);
+  CHECK(graphs(R"(, "plan": {"cuda_graphs": "none"}})") == CudaGraphs::none);
 }
 
 TEST_CASE("keys of training are refused beside inference by a sentence of their own") {

@@ -112,6 +112,7 @@ const std::map<std::string, std::string> kUnseen{
     {"cluster.fabric.oversubscription", "the same"},
     {"cluster.gpu.gemm_efficiency_fp4", "hardware, which a catalog describes whatever runs on it"},
     {"cluster.gpu.gemm_efficiency_fp8_blockwise", "the same"},
+    {"cluster.gpu.widened_product_speed", "the same"},
     {"cluster.gpu.peak_tflops.fp32", "the same"},
     {"cluster.gpu.peak_tflops.fp4", "the same"},
     {"cluster.gpu.peak_tflops.tf32", "the same"},

@@ -222,7 +222,7 @@ TEST_CASE("accepted tokens follow Leviathan's expectation") {
 TEST_CASE("the front end delays requests on their way to the queue") {
   LinearCost cost;
   const Inference inference = fixed_lengths(20, 10, 1, 2);
-  const ServedRun run = serve({inference, 1000, 1, {0, 0, 1, 1000}, 1, 5000}, cost);
+  const ServedRun run = serve({inference, 1000, 1, {0, 0, 1, 1000}, 1, {5000, 0, 0}}, cost);
   REQUIRE(keeps_laws(run, 1));
   // 5,000, then a prompt of 20,000; nine passes of 100; the other request comes when this one has ended.
   CHECK(run.serving.ttft_s.mean == doctest::Approx(25'000e-12));

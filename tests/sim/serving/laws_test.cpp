@@ -24,6 +24,7 @@ struct RandomRun {
   std::int64_t cache_tokens = 0;
   std::int64_t replicas = 1;
   std::int64_t stages = 1;
+  FrontEnd front_end{};
 };
 
 /// Draws any combination of serving keys, with a KV cache that is often too small.
@@ -42,10 +43,13 @@ RandomRun random_run(std::uint64_t seed) {
   run.replicas = draws.integer(1, 4);
   run.stages = draws.integer(1, 4);
   run.cache_tokens = draws.integer(300, 2000);
+  if (draws.integer(0, 1) == 1)
+    run.front_end = {draws.integer(0, 900), draws.integer(0, 900), draws.integer(0, 90)};
   if (i.batching == Batching::fixed) return run;
   if (draws.integer(0, 1) == 1) i.speculation = {draws.integer(1, 4), 0.6, 0.1};
   i.chunked_prefill = draws.integer(0, 1) == 1;
   i.guaranteed_no_evict = draws.integer(0, 1) == 1;
+  i.recv_interval = draws.integer(0, 1) == 1 ? draws.integer(2, 20) : 1;
   if (i.chunked_prefill) i.max_batched_tokens = draws.integer(5, 60);
   if (run.replicas > 1 && draws.integer(0, 1) == 1) i.disaggregated = {draws.integer(1, run.replicas - 1), 0};
   if (i.is_disaggregated()) i.disaggregated.decode = run.replicas - i.disaggregated.prefill;
@@ -69,7 +73,8 @@ TEST_CASE("every request ends once and leaves nothing behind, whatever is asked 
     CAPTURE(seed);
     const RandomRun run = random_run(seed);
     LinearCost cost = cost_of(run);
-    const ServedRun result = served(run.inference, cost, run.cache_tokens, run.replicas, seed);
+    const ServedRun result = serve(
+        {run.inference, 1'000'000, run.replicas, {0, 0, 1, run.cache_tokens}, seed, run.front_end}, cost);
     REQUIRE(keeps_laws(result, cost.stages()));
     CHECK(result.serving.requests == run.inference.requests);
     CHECK(result.serving.cache_peak <= 1);

@@ -34,7 +34,7 @@ struct LinearCost : IterationCost {
     return time;
   }
   Picoseconds handover_ps(std::uint32_t, const IterationBatch&) override { return handover; }
-  Picoseconds between_ps(const IterationBatch&) override { return host_ps; }
+  Picoseconds between_ps(const IterationBatch&, Picoseconds) override { return host_ps; }
   Picoseconds transfer_ps(std::uint32_t, std::uint32_t, std::int64_t tokens) override {
     return token_transfer_ps * tokens;
   }

@@ -33,12 +33,6 @@ struct Rows {
   std::vector<ServingErrors> stated;  ///< of all kinds of the stack
 };
 
-/// Rows of an engine under the constants of another one say nothing of either.
-bool is_of_its_stack(const MeasuredRow& row) {
-  return row.experiment.name.find("SGLang") == std::string::npos &&
-         row.experiment.name.find("sglang") == std::string::npos;
-}
-
 std::map<Kind, Rows> rows_kept_back() {
   std::vector<MeasuredTable> tables;
   for (const ShippedTable& table : shipped_tables())
@@ -48,7 +42,7 @@ std::map<Kind, Rows> rows_kept_back() {
   for (std::size_t t = 0; t < tables.size(); ++t) {
     std::map<std::string, const Experiment*> kept;
     for (const MeasuredRow& row : tables[t].rows)
-      if (row.kept_back && is_of_its_stack(row)) kept[row.experiment.name] = &row.experiment;
+      if (row.kept_back) kept[row.experiment.name] = &row.experiment;
     for (const ComparedFigure& figure : results[t].figures) {
       const auto found = kept.find(figure.row);
       if (found == kept.end()) continue;
