@@ -31,7 +31,8 @@ Experiment on_cards(const std::vector<std::string>& cards, const std::vector<std
       "cluster": {"gpus_per_node": 1, "node": "none", "fabric": {"kind": "switch", "nic_gbps": 100}, "groups": [)" +
                   groups + R"(]},
       "inference": {"prompt_tokens": 512, "output_tokens": 64, "batch_size": 8, "requests": 16,
-                    "max_model_len": 4096, "chunked_prefill": true}})",
+                    "max_model_len": 4096, "chunked_prefill": true},
+      "software": {"front_end_ms": 19.594, "front_end_request_us": 0}})",
               overrides);
 }
 

@@ -79,7 +79,6 @@ const std::map<std::string, std::string> kUnseen{
     {"cluster.gpu.gemm_efficiency_fp8_blockwise", "the same"},
     {"cluster.gpu.peak_tflops.fp16", "the same"},
     {"cluster.gpu.peak_tflops.fp32", "the same"},
-    {"cluster.gpu.peak_tflops.fp4", "the same"},
     {"cluster.gpu.peak_tflops.tf32", "the same"},
     {"cluster.fabric.adaptive_routing", "messages of a replica meet no others on their ways up"},
     {"plan.collectives.broadcast", "no message of serving is one"},
@@ -91,8 +90,6 @@ const std::map<std::string, std::string> kUnseen{
     {"plan.wire_precision.dispatch=fp16", "the same"},
     {"plan.wire_precision.expert=bf16", "the same"},
     {"plan.wire_precision.expert=fp16", "the same"},
-    {"cluster.gpu.widened_product_speed", "memory bounds all products of these small models"},
-    {"software.widened_product_speed", "the same"},
 };
 
 bool is_asked(const std::string& unit) {
