@@ -71,9 +71,10 @@ TEST_CASE("power never limits an H20, which has a seventh of the products of an 
 
 TEST_CASE("more power never slows a card down, and a step at less takes longer") {
   const auto step_ps = [](int watts) {
-    return simulate_experiment(test::read(R"({"model": "gpt3-1.3b", "cluster": {"base": "dgx-h100", "gpu": {"base": "h100", "power_w": )" +
-                            std::to_string(watts) + R"(}}, "plan": {"global_batch_size": 64}})")
-        .report.step_time_ps;
+    const std::string text =
+        R"({"model": "gpt3-1.3b", "cluster": {"base": "dgx-h100", "gpu": {"base": "h100", "power_w": )" +
+        std::to_string(watts) + R"(}}, "plan": {"global_batch_size": 64}})";
+    return run(test::read(text)).report.makespan_ps;
   };
   CHECK(step_ps(350) > step_ps(500));
   CHECK(step_ps(500) > step_ps(700));

@@ -238,8 +238,13 @@ const std::set<std::string> kUntold{
     "cluster.graph.vertices",      // a switch that no link leads to
     "data_parallel_sync.weights",  // what is learnt, not how long it takes
     "data_parallel_sync.compression.error_decay",
-    "cluster.gpu.widened_product_speed",  // memory bounds all products of these small models
-    "software.widened_product_speed",     // the same
+    "cluster.gpu.widened_product_speed",    // memory bounds all products of these small models
+    "software.widened_product_speed",       // the same
+    "software.bucket_parameters_per_copy",  // the few copies of these models count less than
+                                            // bucket_parameters
+    "software.eager_layers",                // of memory that is not the most there
+    "software.fuses_expert_mlp",            // of graphs of whole steps
+    "software.update_group_parameters",     // all parameters of these models are fewer
 };
 
 /// Keys that were met with another value than the experiment's, and those of them that made another report.

@@ -92,7 +92,7 @@ TEST_CASE("the plan of a result has every overlap and default in force") {
   CHECK(plan["overlap_pipeline_parallel"] == true);
   CHECK(plan["communication_interference"] == e.cluster.gpu.communication_interference);
   CHECK(plan["scatter_gather"] == true);
-  CHECK(plan["bucket_mb"] == 40);
+  CHECK(plan["bucket_mb"] == 80);
   CHECK(plan["zero_group_size"] == 2);
   CHECK(plan["gradient_bytes"] == e.software.gradient_bytes);
   CHECK(plan["collectives"]["all-gather"] == "auto");
@@ -103,7 +103,7 @@ TEST_CASE("the plan of a result has every overlap and default in force") {
       text.find(fmt::format("beside compute: tensor traffic of input gradients, {:.3g} % of the gathers and "
                             "scatters of tensor ranks, parameter gathers, messages between stages",
                             100 * report.tensor_overlap)) != std::string::npos);
-  CHECK(text.find("stack nemo-2024: gradients of 2 bytes, buckets of 40 MB") != std::string::npos);
+  CHECK(text.find("stack nemo-2024: gradients of 2 bytes, buckets of 80 MB") != std::string::npos);
 }
 
 TEST_CASE("a stack's own interference replaces the GPU's") {

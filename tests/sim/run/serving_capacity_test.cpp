@@ -102,7 +102,8 @@ TEST_CASE("rates at which requests come for longer than a run may take end the s
 TEST_CASE("one request at a time is served as often as its time goes into a second") {
   const Experiment one = test::read(
       R"({"model": "llama3.1-8b", "cluster": {"base": "dgx-h100", "gpus_per_node": 1, "nodes": 1},
-          "plan": {"precision": "bf16"}, "software": {"front_end_ms": 0},
+          "plan": {"precision": "bf16"},
+          "software": {"front_end_ms": 0, "front_end_request_us": 0, "front_end_message_us": 0},
           "inference": {"prompt_tokens": 500, "output_tokens": 20, "batch_size": 1, "max_model_len": 1024}})");
   const double alone_s = 1 / simulate(one).serving->requests_per_s();
   const double most =
@@ -143,7 +144,8 @@ TEST_CASE(
     "a run at a rate is as long as it needs to tell whether the queue grows, unless its length is given") {
   Experiment experiment = test::read(
       R"({"model": "llama3.1-8b", "cluster": {"base": "dgx-h100", "gpus_per_node": 1, "nodes": 1},
-          "plan": {"precision": "bf16"}, "software": {"front_end_ms": 0},
+          "plan": {"precision": "bf16"},
+          "software": {"front_end_ms": 0, "front_end_request_us": 0, "front_end_message_us": 0},
           "inference": {"prompt_tokens": 500, "output_tokens": 20, "batch_size": 1, "max_model_len": 1024}})");
   const double alone = simulate(experiment).serving->requests_per_s();
   experiment.inference->requests_per_s = 1.07 * alone;  // 1000 requests stray by 7 % of them

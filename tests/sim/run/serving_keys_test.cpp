@@ -77,6 +77,7 @@ const std::map<std::string, std::string> kUnseen{
     {"cluster.gpu.host_memory_gb_per_s", "the same"},
     {"cluster.gpu.gemm_efficiency_fp4", "of products that none of the experiments has"},
     {"cluster.gpu.gemm_efficiency_fp8_blockwise", "the same"},
+    {"cluster.gpu.product_pj_per_flop_fp4", "the same"},
     {"cluster.gpu.peak_tflops.fp16", "the same"},
     {"cluster.gpu.peak_tflops.fp32", "the same"},
     {"cluster.gpu.peak_tflops.tf32", "the same"},

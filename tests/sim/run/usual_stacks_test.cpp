@@ -70,8 +70,8 @@ TEST_CASE("who names no stack gets the one people use for that kind of model") {
   for (const Usual& usual : {Usual{"resnet-50", "pytorch-ddp", Optimizer::sgd_momentum, true, kOfDdp, 4},
                              Usual{"vgg-16", "pytorch-ddp", Optimizer::sgd_momentum, true, kOfDdp, 4},
                              Usual{"bert-large", "huggingface-ddp", Optimizer::adam, true, kOfDdp, 4},
-                             Usual{"t5-11b", "nemo-2024", Optimizer::adam, false, 40, 2},
-                             Usual{"llama3.1-8b", "nemo-2024", Optimizer::adam, false, 40, 2}}) {
+                             Usual{"t5-11b", "nemo-2024", Optimizer::adam, false, 80, 2},
+                             Usual{"llama3.1-8b", "nemo-2024", Optimizer::adam, false, 80, 2}}) {
     CAPTURE(usual.model);
     const Experiment e = read(
         fmt::format(R"({{"model": "{}", "cluster": {{"base": "dgx-a100-80gb", "nodes": 2}}}})", usual.model));
