@@ -35,7 +35,7 @@ GPU_KEYS = {
 HOST_KEYS = {"host_link_gb_per_s", "host_memory_gb_per_s", "nic_link_gb_per_s"}  # of GPUs whose host is known
 # 0 interference: engines of their own do what others do on their SMs. A widened_product_speed of 1: the instructions
 # of Hopper's SMs do not bound products of theirs.
-MORE_GPU_KEYS = {"memory_usable_gb", "memory_reserve_gb", "communication_interference", "widened_product_speed", "power_w", "usd_per_hour"} | HOST_KEYS
+MORE_GPU_KEYS = {"memory_usable_gb", "memory_reserve_gb", "communication_interference", "widened_product_speed", "power_w", "static_power_w", "usd_per_hour"} | HOST_KEYS
 CLUSTER_KEYS = {"gpu", "gpus_per_node", "nodes", "fabric"}  # and node where a node has several GPUs
 NODE_KEYS = {"kind", "link_gb_per_s", "calibration"}  # and domain_nodes where nodes share an NVLink switch
 FABRIC_KEYS = {"kind", "nics_per_node", "nic_gbps", "oversubscription", "calibration"}  # and maybe shape, adaptive_routing

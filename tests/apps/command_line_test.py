@@ -281,7 +281,7 @@ class CommandLine(CommandLineCase):
         self.assertRegex(text, r'"zero_stage": 1,  // command line\n')
         self.assertRegex(text, r'"hidden": 768,  // catalog model gpt3-125m\n')
         self.assertRegex(text, r'"global_batch_size": 16,  // .*e\.json:\d+\n')
-        self.assertRegex(text, r'"bucket_mb": 40(\.0)?,\n')  # a default
+        self.assertRegex(text, r'"bucket_mb": 80(\.0)?,\n')  # a default
         self.assertEqual(orrery("simulate", self.experiment, "--resolved", "--json", "-").returncode, 2)
 
     def test_values_that_look_like_another_unit_get_a_warning(self):

@@ -21,7 +21,7 @@ PROVIDES = {
     "bit": "bit_cast bit_width countr_zero endian",
     "charconv": "to_chars",
     "chrono": "chrono::milliseconds chrono::steady_clock",
-    "cmath": "abs exp llround log1p",
+    "cmath": "abs exp llround log1p sqrt",
     "concepts": "floating_point integral same_as",
     "condition_variable": "condition_variable condition_variable_any",
     "cstddef": "nullptr_t ptrdiff_t size_t",

@@ -18,7 +18,7 @@ const TableContext& memory_context() {
   static const TableContext made{
       Catalog::embedded()
           .with_calibration(R"({"part": "software", "summary": "made up", "constants": {
-            "allocator_overhead": {"value": 0.1, "source": "made up", "minimum": 0, "maximum": 0.5},
+            "allocator_overhead": {"value": 0.1, "source": "made up", "minimum": 0, "maximum": 0.3},
             "framework_gb": {"value": 1, "source": "made up", "minimum": 0, "maximum": 5},
             "context_gb": {"value": 1, "source": "made up", "minimum": 0, "maximum": 5}}})",
                             "made.json", "made")

@@ -16,7 +16,7 @@ namespace {
 
 LocatedExperiment located(const std::string& plan) {
   return read_experiment_text(
-      R"({"model": "llama3.1-8b", "cluster": {"base": "dgx-h100", "nodes": 2}, "plan": {"global_batch_size": 64, )" +
+      R"({"model": "llama3.1-8b", "cluster": {"base": "dgx-h100", "nodes": 2}, "plan": {"global_batch_size": 32, )" +
           plan + "}}",
       "costly.json", {}, Catalog::embedded(), menus());
 }
