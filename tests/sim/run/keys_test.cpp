@@ -231,9 +231,7 @@ const std::set<std::string> kFixed{
 
 /// Keys of which a report tells nothing, as it tells nothing of problem.*, which is for converge.
 const std::set<std::string> kUntold{
-    "accuracy.heterogeneity",
-    "accuracy.noise",
-    "accuracy.noise_of",
+    "accuracy.heterogeneity", "accuracy.noise", "accuracy.noise_of",
     "accuracy.target",             // for compare
     "cluster.graph.vertices",      // a switch that no link leads to
     "data_parallel_sync.weights",  // what is learnt, not how long it takes

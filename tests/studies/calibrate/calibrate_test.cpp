@@ -128,7 +128,9 @@ TEST_CASE("what cannot be fitted is refused") {
   has(with([](FitRequest& r) { r.keys = {"cluster.gpu.sustained_clock"}; }), "calibrations of part gpu");
   has(with([](FitRequest& r) { r.keys = {"software.pass_overhead_us"}; }), "give --bounds");
   has(with([](FitRequest& r) { r.keys.push_back(r.keys[0]); }), "twice");
-  has(with([](FitRequest& r) { r.bounds["software.elementwise_traffic"] = {0, 5}; }),
+  has(with([](FitRequest& r) {
+        r.bounds["software.elementwise_traffic"] = {0, 5};
+      }),
       "allowed 1 to 6 (1: every chain of elementwise operations is one kernel");
   has(with([](FitRequest& r) { r.bounds["software.tensor_overlap"] = {0, 1}; }), "which is not fitted");
 }

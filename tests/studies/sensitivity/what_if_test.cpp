@@ -103,8 +103,8 @@ TEST_CASE("without contention the shares of all rates and times add up to one") 
                            "pipeline-1f1b.json", "torus.json"}) {
     CAPTURE(name);
     // At a given clock: within a given power, a GPU of twice the peak is not twice as fast.
-    const WhatIfs answers = what_if(
-        example(name, {"simulation.network=alpha-beta", "cluster.gpu.sustained_clock=0.8"}), {});
+    const WhatIfs answers =
+        what_if(example(name, {"simulation.network=alpha-beta", "cluster.gpu.sustained_clock=0.8"}), {});
     CHECK(is_exact(answers));
     double sum = 0;
     for (const WhatIf& one : answers.list) sum += one.share;
@@ -120,7 +120,8 @@ TEST_CASE("shares lie between the differences to both sides, and are these where
   int straight = 0;
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     const std::string text = test::RandomExperiment(seed).text_with_software();
-    const Experiment experiment = read(text, {"simulation.network=alpha-beta", "cluster.gpu.sustained_clock=0.8"});
+    const Experiment experiment =
+        read(text, {"simulation.network=alpha-beta", "cluster.gpu.sustained_clock=0.8"});
     CAPTURE(seed);
     CAPTURE(text);
     for (const WhatIf& one : what_if(experiment, {}).list) {
