@@ -50,6 +50,8 @@ constexpr Entry kCommands[] = {
      orrery::add_converge},
     {"elastic", "A run whose sites come and go, phase by phase", orrery::add_elastic},
     {"gossip", "Degrees, spectral gaps and exact averaging of gossip topologies", orrery::add_gossip},
+    {"explore", "A page whose knobs are the keys of an experiment, redrawn while you turn them",
+     orrery::add_explore},
     {"list", "The catalog: models, GPUs, clusters, measurements; schedules, algorithms, wirings",
      orrery::add_list},
     {"show", "An entry of the catalog, with its sources", orrery::add_show},

@@ -111,6 +111,7 @@ void write_head(const Page& page, std::span<const PageAsset* const> styles,
   sink("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
   sink("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src" +
        hashes(scripts) + "; style-src" + hashes(styles) +
+       (page.asks_its_server ? "; connect-src 'self'" : "") +
        "; img-src data:; base-uri 'none'; form-action 'none'\">\n");
   sink("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
   sink("<meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n");

@@ -31,6 +31,7 @@ struct Page {
   std::vector<std::string> scripts;  ///< of assets/, in this order, after those of all pages
   std::string data = "null";         ///< JSON; may hold any text
   std::vector<PageColumn> columns;
+  bool asks_its_server = false;  ///< and nobody else; pages on disk ask nobody
 
   /// Times are exact below 2^53 in doubles: picoseconds of two hours and a half.
   template <class Number>
@@ -64,7 +65,7 @@ struct Page {
 };
 
 /// The page as one HTML file, the same bytes for the same page. Its content security policy names the scripts
-/// by their hashes and forbids every request.
+/// by their hashes and forbids every request but those to its own server.
 void write_page(const Page& page, const Sink& sink);
 
 }  // namespace orrery

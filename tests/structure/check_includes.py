@@ -86,24 +86,28 @@ MAY_INCLUDE = {
     "studies/elastic": FACE + CONFIG + ["sim/run"] + TOPOLOGIES + WORKLOADS,
     "studies/validate": FACE + CONFIG + REPORTS + ["sim/metrics", "sim/run"],
     "studies/calibrate": FACE + CONFIG + ["studies/validate"],
+    "explore": [],  # filled in below: as apps, without them and studies
     "face": [],  # filled in below: everything but studies, apps, tests and bench
     "python": [],  # filled in below: everything but studies, apps, tests and bench
     "apps": [],  # filled in below: everything but python, tests and bench
     "tests": ANY,
     "bench": ANY,
 }
-OUTERMOST = ("python", "apps", "tests", "bench")
+OUTERMOST = ("python", "apps", "explore", "tests", "bench")
 MAY_INCLUDE["face"] = [room for room in MAY_INCLUDE if room not in ("face", *OUTERMOST)
                        and not room.startswith(("studies", "planner"))]
 MAY_INCLUDE["apps"] = [room for room in MAY_INCLUDE if room not in OUTERMOST]
-MAY_INCLUDE["python"] = [room for room in MAY_INCLUDE["apps"] if not room.startswith("studies")]
+MAY_INCLUDE["explore"] = [room for room in MAY_INCLUDE["apps"] if not room.startswith("studies")]
+MAY_INCLUDE["apps"].append("explore")
+MAY_INCLUDE["python"] = MAY_INCLUDE["explore"]
 
 # Third-party headers: where they may be included (beginning of the path, ending of the name).
 # Headers not named here are the standard library's or small ones free to use outside include/orrery.
 THIRD_PARTY = {
     "boost/": [("topologies/", ".cpp")],
-    "nlohmann/": [("config/", ""), ("reports/", ".cpp"), ("reports/result/result_key", ".hpp"), ("studies/", ".cpp"), ("planner/", ".cpp"), ("planner/emit/export_report", ".hpp"), ("python/", ""), ("apps/", ""), ("tests/", "")],
-    "yaml-cpp/": [("config/", ".cpp"), ("tests/", "")],
+    "nlohmann/": [("config/", ""), ("reports/", ".cpp"), ("reports/result/result_key", ".hpp"), ("studies/", ".cpp"), ("planner/", ".cpp"), ("explore/", ".cpp"), ("planner/emit/export_report", ".hpp"), ("python/", ""), ("apps/", ""), ("tests/", "")],
+    "httplib.h": [("explore/server", ".cpp")],
+    "yaml-cpp/": [("config/", ".cpp"), ("explore/", ".cpp"), ("tests/", "")],
     "csv.h": [("studies/validate/csv_text", ".cpp")],
     "nlopt": [("studies/calibrate/optimizer", ".cpp"), ("planner/methods/zeroth_order", ".cpp")],
     "Cbc_C_Interface.h": [("planner/methods/partition_ilp", ".cpp")],

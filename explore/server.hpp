@@ -1,0 +1,24 @@
+// The server of the page: on this machine alone unless asked otherwise, and for those alone who know its
+// address.
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace orrery::explore {
+
+struct ServerOptions {
+  std::string address = "127.0.0.1";
+  int port = 0;  ///< 0: any free one
+  unsigned threads = 1;
+  std::string version;  ///< shown on the page
+  std::string setup;    ///< the experiment to begin with, JSON or YAML; "" for the page's own
+};
+
+/// Serves until the process ends. Every request carries the token of the printed address; requests whose Host
+/// or Origin is another than that address are refused, so that no other site's page can ask.
+/// @param listening  is told the address of the page once requests are taken
+/// @throws RunError if the port cannot be had
+void serve(const ServerOptions& options, const std::function<void(const std::string& address)>& listening);
+
+}  // namespace orrery::explore
