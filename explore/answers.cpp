@@ -1,5 +1,6 @@
 #include "explore/answers.hpp"
 
+#include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
@@ -59,9 +60,25 @@ void emit_yaml(YAML::Emitter& out, const Json& value) {
   }
 }
 
+/// The order in which people write the parts of an experiment; others follow.
+constexpr std::array<const char*, 7> kParts{"name",  "model",    "cluster",  "plan",
+                                            "stack", "training", "inference"};
+
 std::string yaml_of(const Setup& setup) {
+  Json document = base_document(setup.base());
   YAML::Emitter out;
-  emit_yaml(out, base_document(setup.base()));
+  out << YAML::BeginMap;
+  const auto write = [&out](const std::string& part, const Json& value) {
+    out << YAML::Key << part << YAML::Value;
+    emit_yaml(out, value);
+  };
+  for (const char* part : kParts)
+    if (document.contains(part)) {
+      write(part, document[part]);
+      document.erase(part);
+    }
+  for (const auto& [part, value] : document.items()) write(part, value);
+  out << YAML::EndMap;
   return std::string(out.c_str()) + "\n";
 }
 
@@ -133,6 +150,11 @@ std::string figures_answer(const Question& question, Simulator& simulator) {
 
 namespace {
 
+Json per_gpu(const Json& result) {
+  const Json tokens = result.value("tokens_per_s", Json());
+  return tokens.is_number() ? Json(tokens.get<double>() / result.at("gpus").get<double>()) : Json();
+}
+
 /// Returns the figures of the experiment with one more change.
 Json variant(const Setup& setup, const std::string& key, const std::string& value, Simulator& simulator) {
   Setup changed = setup;
@@ -144,14 +166,14 @@ Json variant(const Setup& setup, const std::string& key, const std::string& valu
             {"feasible", report.feasible},
             {"reason", report.reasons.empty() ? "" : report.reasons.front()},
             {"time_s", result.value(report.serving ? "tpot_s" : "step_time_s", Json())},
-            {"tokens_per_s", result.value("tokens_per_s", Json())}};
+            {"tokens_per_s_per_gpu", per_gpu(result)}};
   } catch (const InputError& error) {
     const Diagnostic& first = error.diagnostics().front();
     return {{"value", value},
             {"feasible", false},
             {"reason", first.message},
             {"time_s", nullptr},
-            {"tokens_per_s", nullptr}};
+            {"tokens_per_s_per_gpu", nullptr}};
   }
 }
 
@@ -166,7 +188,7 @@ std::vector<std::string> neighbours(const Json& number) {
     return values;
   }
   const auto value = number.get<double>();
-  return {Json(value / 2).dump(), Json(value).dump(), Json(value * 2).dump()};
+  return {fmt::format("{}", value / 2), fmt::format("{}", value), fmt::format("{}", value * 2)};
 }
 
 /// All values of a key that has few; of a number its neighbours. None of a key that has no value here.

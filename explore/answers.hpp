@@ -21,8 +21,8 @@ namespace orrery::explore {
 [[nodiscard]] std::string figures_answer(const Question& question, Simulator& simulator);
 
 /// Tries every value of Question::key, or of a number its neighbours: {"key", "values": [{"value",
-/// "feasible", "reason", "time_s": of the step or of an output token, "tokens_per_s"}]}, figures null where
-/// there are none.
+/// "feasible", "reason", "time_s": of the step or of an output token, "tokens_per_s_per_gpu"}]}, figures null
+/// where there are none.
 [[nodiscard]] std::string variants_answer(const Question& question, Simulator& simulator);
 
 /// Tells how far a search is.

@@ -85,7 +85,7 @@ void add_keys(const Json& schema, const std::string& prefix, Json& list) {
   if (properties == nullptr) return;
   for (const auto& [name, value] : properties->items()) {
     const std::string key = prefix.empty() ? name : prefix + "." + name;
-    if (object_of(value).contains("properties")) {
+    if (object_of(value).contains("properties") && group_of(key).empty()) {
       add_keys(value, key, list);
       continue;
     }

@@ -7,8 +7,10 @@
 
 namespace orrery::explore {
 
+inline constexpr const char* kLoopback = "127.0.0.1";
+
 struct ServerOptions {
-  std::string address = "127.0.0.1";
+  std::string address = kLoopback;
   int port = 0;  ///< 0: any free one
   unsigned threads = 1;
   std::string version;  ///< shown on the page

@@ -55,8 +55,9 @@ export class Session {
     return { html, json: JSON.parse(fs.readFileSync(json, 'utf8')) };
   }
 
-  /** A tab in which nothing may fail and nothing may leave this machine. */
-  async tab({ dark = false, width = kViewport.width, height = kViewport.height } = {}) {
+  /** A tab in which nothing may fail and nothing may leave this machine; `allowed`: a server of ours. */
+  async tab({ dark = false, width = kViewport.width, height = kViewport.height, allowed = '' } = {}) {
+    const isAllowed = (url) => isLocal(url) || (allowed && url.startsWith(`${allowed}/`));
     const context = await this.browser.newContext({
       viewport: { width, height },
       colorScheme: dark ? 'dark' : 'light',
@@ -71,9 +72,9 @@ export class Session {
     });
     tab.on('pageerror', (error) => this.problems.push(`error of a script: ${error.stack || error}`));
     tab.on('request', (request) => {
-      if (!isLocal(request.url())) this.problems.push(`request to ${request.url()}`);
+      if (!isAllowed(request.url())) this.problems.push(`request to ${request.url()}`);
     });
-    await context.route((url) => !isLocal(url.href), (route) => route.abort());
+    await context.route((url) => !isAllowed(url.href), (route) => route.abort());
     return tab;
   }
 

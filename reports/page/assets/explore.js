@@ -48,7 +48,9 @@
     document.body.dataset.turn = String(Number(document.body.dataset.turn ?? 0) + 1);
     parts.headline.replaceChildren(exploreViews.headline(answer));
     parts.terms.replaceChildren(exploreViews.terms(answer) ?? "");
-    parts.memory.replaceChildren(exploreViews.memory(answer) ?? "");
+    const memory = exploreViews.memory(answer);
+    parts.memory.replaceChildren(memory ?? "");
+    parts.memory.closest("section").hidden = !memory;
     parts.trust.replaceChildren(...exploreViews.trust(answer).filter(Boolean));
     if (document.activeElement !== editor) editor.value = answer.experiment;
     knobs.show(answer);
@@ -70,15 +72,19 @@
       if (of !== state) return;
       if (!answer || answer.errors) continue;
       knobs.variants(key, answer.values);
-      const now = last.serves ? last.result.tpot_s : last.result.step_time_s;
-      answer.values.forEach((one) => { if (one.feasible && one.time_s !== null && Math.abs(one.time_s / now - 1) > 5e-4) rows.push({ key, ...one, share: one.time_s / now - 1 }); });
-      rows.sort((a, b) => a.share - b.share);
+      if (key.startsWith("model.")) continue;  // another task, not another way to do this one
+      const now = last.result.tokens_per_s / last.result.gpus;
+      for (const one of answer.values) {
+        const share = one.tokens_per_s_per_gpu / now - 1;
+        if (one.feasible && Math.abs(share) > 5e-4) rows.push({ key, ...one, share });
+      }
+      rows.sort((a, b) => b.share - a.share);
       parts.neighbours.replaceChildren(rows.length === 0 ? "" : table({
         caption: "One change away, best first", rows, limit: 8, onRow: (row) => change(row.key, row.value),
         columns: [
           { title: "key", get: (row) => row.key }, { title: "value", get: (row) => row.value },
           { title: last.serves ? "time per token" : "step time", get: (row) => row.time_s, show: format.duration },
-          { title: "difference", get: (row) => row.share, show: (v) => `${v > 0 ? "+" : "\u2212"}${(100 * Math.abs(v)).toFixed(1)} %` },
+          { title: "tokens/s per GPU", get: (row) => row.share, show: (v) => `${v > 0 ? "+" : "\u2212"}${(100 * Math.abs(v)).toFixed(1)} %` },
         ],
       }));
     }

@@ -10,12 +10,12 @@ orrery.knobs = ({ catalog, change }) => {
   let current = null;
 
   const difference = (variant) => {
-    const now = current?.serves ? current.result.tpot_s : current?.result.step_time_s;
-    if (!Number.isFinite(variant.time_s) || !(now > 0)) return "";
-    const share = variant.time_s / now - 1;
+    const now = current?.result.tokens_per_s / current?.result.gpus;
+    if (!Number.isFinite(variant.tokens_per_s_per_gpu) || !(now > 0)) return "";
+    const share = variant.tokens_per_s_per_gpu / now - 1;
     return Math.abs(share) < 5e-4 ? "" : ` (${share > 0 ? "+" : "\u2212"}${(100 * Math.abs(share)).toFixed(1)} %)`;
   };
-  const said = (variant) => (variant.time_s === null || !variant.feasible ? variant.reason || "not possible" : `${format.duration(variant.time_s)}${difference(variant)}`);
+  const said = (variant) => (variant.time_s === null || !variant.feasible ? variant.reason || "not possible" : `${format.duration(variant.time_s)}${difference(variant).replace(" %)", " % tokens/s per GPU)")}`);
 
   // Menus hold all values, those that are impossible greyed out with the reason.
   const menu = (knob) => {
@@ -57,7 +57,7 @@ orrery.knobs = ({ catalog, change }) => {
     let values = [];
     const tell = () => {
       const one = values[Number(range.value)];
-      if (one) output.textContent = `${one.value}${one.value === number.value ? "" : ` \u2014 ${said(one)}`}`;
+      output.textContent = !one || one.value === number.value ? "" : `${one.value} \u2014 ${said(one)}`;
       range.setAttribute("aria-valuetext", output.textContent);
     };
     range.addEventListener("input", tell);
@@ -68,7 +68,7 @@ orrery.knobs = ({ catalog, change }) => {
     });
     number.addEventListener("change", () => change(knob.key, number.value));
     return {
-      element: el("span", {}, range, number, output),
+      element: el("span", { class: "slider" }, range, number, output),
       set: (value) => {
         number.value = value;
         if (!values.some((one) => one.value === value)) { range.hidden = true; output.textContent = ""; }
@@ -132,19 +132,32 @@ orrery.knobs = ({ catalog, change }) => {
     control.row.classList.toggle("given", given !== undefined);
     control.reset.hidden = part || given === undefined;
   };
-  // Knobs of a part that the experiment does not have would do nothing.
-  const serves = (key) => key.startsWith("inference.");
+  // Knobs that do nothing beside the rest are not shown: of a part that the experiment does not have, or where
+  // every other value is refused because of the kind of run or of model.
+  const kIdle = /beside inference|does nothing|allowed only (for kind|beside)/;
+  const hide = (control, hidden) => {
+    control.row.hidden = hidden;
+    const group = control.row.closest("fieldset");
+    if (group) group.hidden = [...group.querySelectorAll(".knob")].every((row) => row.hidden) && !group.contains(search);
+  };
   const show = (answer) => {
     current = answer;
     for (const [key, control] of controls) {
-      control.row.hidden = serves(key) !== answer.serves && (serves(key) || ["plan.zero_stage", "plan.recompute", "data_parallel_sync.method"].includes(key));
+      const known = !key.includes(".") || valueAt(answer.resolved, key) !== undefined || valueAt(answer.given, key) !== undefined || found.contains(control.row);
+      hide(control, !known);
       place(key);
     }
+  };
+  const variants = (key, values) => {
+    const control = controls.get(key);
+    const others = values.filter((one) => one.value !== shown(valueAt(current.resolved, key)));
+    if (others.length > 0 && others.every((one) => one.time_s === null && kIdle.test(one.reason)) && valueAt(current.given, key) === undefined) hide(control, true);
+    control.variants(values);
   };
   return {
     element,
     show,
-    variants: (key, values) => controls.get(key)?.variants(values),
+    variants,
     first: () => [...controls].filter(([key, control]) => !control.row.hidden && key.includes(".")).map(([key]) => key),
   };
 };

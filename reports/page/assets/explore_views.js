@@ -30,14 +30,15 @@ orrery.exploreViews = (() => {
     row("throughput", against(answer, "tokens_per_s", (v) => `${format.scaled(v)} tokens/s`)),
     row("MFU", against(answer, "mfu", format.percent)),
     memory(answer),
-    row("cost", against(answer, "usd_per_million_tokens", (v) => `$${format.digits(v, 3)} a million tokens`)));
+    row("cost of a million tokens", against(answer, "usd_per_million_tokens", (v) => `$${format.digits(v, 3)}`)));
 
   const name = (term) => term.replaceAll("_", " ");
   const terms = (answer) => {
-    const breakdown = answer.result.breakdown_s ?? answer.result.breakdown_s_per_token;
+    const breakdown = answer.result.breakdown_s;
     if (!breakdown) return null;
     const pinned = new Map((answer.difference?.breakdown_s ?? []).map((term) => [term.term, term.pinned]));
     const rows = Object.entries(breakdown).filter(([term, seconds]) => seconds > 0 || pinned.get(term) > 0);
+    if (rows.length === 0) return null;
     const total = rows.reduce((sum, [, seconds]) => sum + seconds, 0);
     return table({
       caption: "Where the time goes, mean over GPUs", rows,
@@ -46,17 +47,19 @@ orrery.exploreViews = (() => {
         { title: "time", get: ([, seconds]) => seconds, show: (v) => format.spanned(v, total, total / 20000) },
         { title: "share", get: ([, seconds]) => seconds / total, show: (v) => format.percent(v) },
         ...(pinned.size > 0 ? [{ title: "against pinned", get: ([term, seconds]) => seconds - (pinned.get(term) ?? 0), show: (v) => `${v > 0 ? "+" : ""}${format.spanned(v, total, total / 20000)}` }] : []),
-        { title: "", get: ([, seconds]) => seconds, show: (v, [term]) => bar(v / total, activity(kActivities[term])) },
+        { title: "", sort: false, numeric: false, get: ([, seconds]) => seconds, show: (v, [term]) => el("span", { class: "track" }, bar(v / total, activity(kActivities[term]))) },
       ],
     });
   };
   const stages = ({ result }) => {
-    const list = result.memory?.stages;
+    const list = result.memory?.per_stage;
     if (!Array.isArray(list) || list.length === 0) return null;
     const keys = Object.keys(list[0]).filter((key) => key.endsWith("_gb") && list.some((stage) => stage[key] > 0));
+    const peaks = list.map((stage) => stage.peak_gb / result.memory.usable_gb);
     return table({
       caption: `Memory by stage, GB of ${format.digits(result.memory.usable_gb, 4)} that can be used`, rows: list.map((stage, i) => [i, stage]), limit: 16,
-      columns: [{ title: "stage", get: ([i]) => i }, ...keys.map((key) => ({ title: name(key.slice(0, -3)), get: ([, stage]) => stage[key], show: (v) => format.digits(v, 3) }))],
+      columns: [{ title: "stage", get: ([i]) => i }, ...keys.map((key) => ({ title: name(key.slice(0, -3)), get: ([, stage]) => stage[key], show: (v) => format.digits(v, 3) })),
+        { title: "of the card", sort: false, numeric: false, get: ([i]) => peaks[i], show: (v) => el("span", { class: "track" }, bar(v, activity(v > 1 ? "recompute" : "forward"))) }],
     });
   };
   const trust = (answer) => [
