@@ -29,7 +29,7 @@ int run(ExploreOptions options, const CommonOptions& common) {
   options.server.threads = common.threads;
   options.server.version = kVersionText;
   if (!options.experiment.empty()) options.server.setup = read_text(options.experiment);
-  const bool reached_by_others = options.server.address != "127.0.0.1";
+  const bool reached_by_others = options.server.address != explore::kLoopback;
   explore::serve(options.server, [&](const std::string& address) {
     std::printf("%s\n", address.c_str());
     if (reached_by_others)

@@ -65,6 +65,7 @@ class ExploreServer {
  public:
   explicit ExploreServer(const ServerOptions& options)
       : options_(options), token_(make_token()), catalog_(catalog_answer(options.version)) {
+    server_.set_tcp_nodelay(true);  // an answer is small and waits for nothing
     server_.set_payload_max_length(kMostQuestionBytes);
     server_.set_read_timeout(kMostSecondsToRead);
     server_.set_keep_alive_max_count(1'000'000);

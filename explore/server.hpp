@@ -18,7 +18,8 @@ struct ServerOptions {
 };
 
 /// Serves until the process ends. Every request carries the token of the printed address; requests whose Host
-/// or Origin is another than that address are refused, so that no other site's page can ask.
+/// or Origin is another than that address are refused, so that no other site's page can ask. Where others
+/// reach the server its names are not known, and the Origin has to be that of the Host.
 /// @param listening  is told the address of the page once requests are taken
 /// @throws RunError if the port cannot be had
 void serve(const ServerOptions& options, const std::function<void(const std::string& address)>& listening);
