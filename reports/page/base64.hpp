@@ -24,7 +24,7 @@ requires std::integral<Number> || std::floating_point<Number>
   for (const Number number : numbers) {
     const auto bytes = std::bit_cast<Piece>(number);
     if constexpr (std::endian::native == std::endian::little) {
-      out.append(bytes.begin(), bytes.end());
+      out.append(bytes.data(), bytes.size());
     } else {
       out.append(bytes.rbegin(), bytes.rend());
     }

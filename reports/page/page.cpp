@@ -7,6 +7,7 @@
 #include "orrery/printable.hpp"
 #include "reports/activity.hpp"
 #include "reports/page/assets.hpp"
+#include "reports/page/packed_column.hpp"
 #include "reports/text/json_text.hpp"
 
 namespace orrery {
@@ -14,8 +15,9 @@ namespace {
 
 /// Every page includes these styles and scripts before its own scripts.
 constexpr std::array<std::string_view, 3> kStyles{"uPlot.min.css", "page.css", "studies.css"};
-constexpr std::array<std::string_view, 7> kScripts{
-    "uPlot.iife.min.js", "core.js", "format.js", "dom.js", "table.js", "chart_series.js", "chart.js"};
+constexpr std::array<std::string_view, 9> kScripts{
+    "uPlot.iife.min.js", "inflate_module.js", "tiny-inflate.js", "core.js", "format.js", "dom.js",
+    "table.js",          "chart_series.js",   "chart.js"};
 
 const PageAsset& asset(std::string_view name) {
   const auto found = std::ranges::find(page_assets(), name, &PageAsset::name);
@@ -127,9 +129,11 @@ void write_data(const Page& page, const Sink& sink) {
   sink("<script type=\"application/json\" id=\"activities\">" + activities_json() + "</script>\n");
   sink("<script type=\"application/json\" id=\"data\">" + escaped_json(page.data) + "</script>\n");
   for (const PageColumn& column : page.columns) {
+    const PackedColumn small = packed(column);
     sink("<script type=\"text/plain\" class=\"column\" data-name=\"" + escaped_html(column.name) +
-         "\" data-type=\"" + std::string(column.type) + "\">");
-    sink(base64(column.bytes));
+         "\" data-type=\"" + std::string(column.type) + "\" data-bytes=\"" +
+         std::to_string(column.bytes.size()) + (small.differences ? "\" data-differences>" : "\">"));
+    sink(base64(small.bytes));
     sink("</script>\n");
   }
 }

@@ -18,17 +18,25 @@ globalThis.orrery = (() => {
     Uint8Array, Uint16Array, Int32Array, Uint32Array, BigInt64Array, Float32Array, Float64Array,
   };
 
+  // Bytes of one weight stand together, and most numbers as differences to the one before (packed_column.hpp).
+  const inflate = globalThis.module.exports;
   const decode = (script) => {
     const text = atob(script.textContent);
-    const bytes = new Uint8Array(text.length);
-    for (let i = 0; i < text.length; ++i) bytes[i] = text.charCodeAt(i);
+    const packed = new Uint8Array(text.length);
+    for (let i = 0; i < text.length; ++i) packed[i] = text.charCodeAt(i);
+    const weights = inflate(packed, new Uint8Array(Number(script.dataset.bytes)));
     script.textContent = "";  // the text has served
     const Numbers = arrays[script.dataset.type];
-    if (new Uint8Array(Uint16Array.of(1).buffer)[0] === 1) return new Numbers(bytes.buffer);
-    for (let i = 0; i < bytes.length; i += Numbers.BYTES_PER_ELEMENT) {
-      bytes.subarray(i, i + Numbers.BYTES_PER_ELEMENT).reverse();
+    const width = Numbers.BYTES_PER_ELEMENT;
+    const count = weights.length / width;
+    const bytes = new Uint8Array(weights.length);
+    const little = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
+    for (let weight = 0; weight < width; ++weight) {
+      for (let i = 0, at = little ? weight : width - 1 - weight; i < count; ++i, at += width) bytes[at] = weights[weight * count + i];
     }
-    return new Numbers(bytes.buffer);
+    const numbers = new Numbers(bytes.buffer);
+    if (script.dataset.differences !== undefined) for (let i = 1; i < count; ++i) numbers[i] += numbers[i - 1];
+    return numbers;
   };
   const scripts = new Map();
   for (const script of document.querySelectorAll("script.column")) scripts.set(script.dataset.name, script);

@@ -3,11 +3,11 @@
 
 #include <doctest/doctest.h>
 
-#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "orrery/read.hpp"
 #include "sim/run/run.hpp"
+#include "tests/reports/page/page_data.hpp"
 #include "tests/source_dir.hpp"
 
 namespace orrery {
@@ -36,29 +36,6 @@ nlohmann::json run_facts(const std::string& page) {
   return nlohmann::json::parse(part_of_page(page, "id=\"data\">")).at("run");
 }
 
-/// The numbers of a column, read back.
-template <class Number>
-std::vector<Number> column_of_page(const std::string& page, const std::string& name) {
-  const std::size_t at = page.find("data-name=\"" + name + "\"");
-  REQUIRE(at != std::string::npos);
-  const std::string text = part_of_page(page.substr(at, page.find("</script>", at) + 9 - at), ">");
-  const std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string bytes;
-  std::uint32_t bits = 0;
-  int count = 0;
-  for (const char c : text) {
-    if (c == '=') break;
-    bits = bits << 6U | static_cast<std::uint32_t>(digits.find(c));
-    count += 6;
-    if (count < 8) continue;
-    count -= 8;
-    bytes += static_cast<char>(bits >> count & 255U);
-  }
-  std::vector<Number> numbers(bytes.size() / sizeof(Number));
-  if (!numbers.empty()) std::memcpy(numbers.data(), bytes.data(), bytes.size());
-  return numbers;
-}
-
 struct PageTimes {
   std::array<Int128, 8> waits{};  ///< of all GPUs, by cause
   Int128 work = 0;                ///< of their compute streams
@@ -67,18 +44,18 @@ struct PageTimes {
 PageTimes times_of(const std::string& page) {
   const nlohmann::json run = run_facts(page);
   PageTimes times;
-  const auto of = column_of_page<std::uint32_t>(page, "wait.class");
-  const auto cause = column_of_page<std::uint8_t>(page, "wait.cause");
-  const auto wait_start = column_of_page<double>(page, "wait.start");
-  const auto wait_finish = column_of_page<double>(page, "wait.finish");
+  const auto of = page_test::column_of<std::uint32_t>(page, "wait.class");
+  const auto cause = page_test::column_of<std::uint8_t>(page, "wait.cause");
+  const auto wait_start = page_test::column_of<double>(page, "wait.start");
+  const auto wait_finish = page_test::column_of<double>(page, "wait.finish");
   for (std::size_t i = 0; i < of.size(); ++i) {
     const auto length = static_cast<Picoseconds>(wait_finish[i] - wait_start[i]);
     CHECK(length > 0);
     times.waits[cause[i]] += Int128{length} * run["classes"][of[i]]["count"].get<std::int64_t>();
   }
-  const auto stream = column_of_page<std::uint16_t>(page, "op.stream");
-  const auto start = column_of_page<double>(page, "span.start");
-  const auto finish = column_of_page<double>(page, "span.finish");
+  const auto stream = page_test::column_of<std::uint16_t>(page, "op.stream");
+  const auto start = page_test::column_of<double>(page, "span.start");
+  const auto finish = page_test::column_of<double>(page, "span.finish");
   for (const nlohmann::json& one : run["classes"]) {
     for (std::size_t k = 0; k < one["ops"].get<std::size_t>(); ++k) {
       if (stream[one["first_op"].get<std::size_t>() + k] != 0) continue;
@@ -121,7 +98,7 @@ TEST_CASE("waits and operations of the timelines are the breakdown to the picose
 TEST_CASE("moments of all GPUs sum to the breakdown") {
   const Experiment experiment = experiment_of_page("megatron-145b.json", {"plan.global_batch_size=384"});
   const Run run = orrery::run(experiment);
-  const auto course = column_of_page<float>(page_of(experiment, run), "course");
+  const auto course = page_test::column_of<float>(page_of(experiment, run), "course");
   double sum = 0;
   for (const float part : course) sum += part;
   const double whole = static_cast<double>(run.report.makespan_ps) * static_cast<double>(run.report.gpus);
@@ -135,7 +112,7 @@ Experiment four_replicas() {
 
 /// Returns the number of operations on the page of a complete run.
 std::uint64_t all_operations(const Experiment& experiment, const Run& run) {
-  return column_of_page<double>(page_of(experiment, run, 1'000'000'000), "span.start").size();
+  return page_test::column_of<double>(page_of(experiment, run, 1'000'000'000), "span.start").size();
 }
 
 TEST_CASE("a page holds no more operations, passes and waits than it may") {
@@ -146,7 +123,7 @@ TEST_CASE("a page holds no more operations, passes and waits than it may") {
     const std::string page = page_of(experiment, run, most);
     for (const char* column : {"span.start", "pass.start", "wait.start"}) {
       CAPTURE(column);
-      CHECK(column_of_page<double>(page, column).size() <= most);
+      CHECK(page_test::column_of<double>(page, column).size() <= most);
     }
   }
 }
@@ -175,8 +152,8 @@ TEST_CASE("a page without room for one stage shows the beginning of it, and says
   CHECK(facts["classes"][0]["ops"] == most);
   const auto until = facts["operations_until_ps"].get<double>();
   CHECK(until < facts["makespan_ps"].get<double>());
-  const auto start = column_of_page<double>(page, "span.start");
-  const auto stream = column_of_page<std::uint16_t>(page, "op.stream");
+  const auto start = page_test::column_of<double>(page, "span.start");
+  const auto stream = page_test::column_of<std::uint16_t>(page, "op.stream");
   REQUIRE(stream.size() == start.size());
   for (std::size_t i = 0; i < start.size(); ++i) {
     if (stream[i] == 0) CHECK(start[i] < until);
