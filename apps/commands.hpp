@@ -34,6 +34,7 @@ Command add_converge(CLI::App& app, const CommonOptions& common);
 Command add_elastic(CLI::App& app, const CommonOptions& common);
 Command add_gossip(CLI::App& app, const CommonOptions& common);
 Command add_capacity(CLI::App& app, const CommonOptions& common);
+Command add_import(CLI::App& app, const CommonOptions& common);
 Command add_list(CLI::App& app, const CommonOptions& common);
 Command add_show(CLI::App& app, const CommonOptions& common);
 Command add_schema(CLI::App& app, const CommonOptions& common);

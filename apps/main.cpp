@@ -50,6 +50,8 @@ constexpr Entry kCommands[] = {
      orrery::add_converge},
     {"elastic", "A run whose sites come and go, phase by phase", orrery::add_elastic},
     {"gossip", "Degrees, spectral gaps and exact averaging of gossip topologies", orrery::add_gossip},
+    {"import", "Files of other tools as one experiment: models, launches, machines, logs",
+     orrery::add_import},
     {"list", "The catalog: models, GPUs, clusters, measurements; schedules, algorithms, wirings",
      orrery::add_list},
     {"show", "An entry of the catalog, with its sources", orrery::add_show},
