@@ -9,6 +9,7 @@
 
 #include "config/catalog/spelling.hpp"
 #include "config/text/wording.hpp"
+#include "importers/complete_model.hpp"
 
 namespace orrery::importers {
 namespace {
@@ -56,7 +57,7 @@ std::int64_t gpus_of_plan(const Draft& draft) {
 
 void name_model(Draft& draft, const Catalog& catalog) {
   const Json& name = draft.value(launch::kModel);
-  if (!name.is_string()) return;
+  if (!name.is_string() || (draft.has("model.layers") && draft.has("model.hidden"))) return;
   const std::vector<std::string> names = catalog.names(CatalogKind::model);
   const std::string entry(spelled_otherwise(name.get<std::string>(), views(names)));
   if (!entry.empty())
@@ -70,8 +71,11 @@ void name_model(Draft& draft, const Catalog& catalog) {
 }
 
 void choose_sequence(Draft& draft) {
-  if (draft.has("model.seq_length") || draft.has("model.base") || draft.has("model.kind")) return;
+  const Json& kind = draft.value("model.kind");
+  if (draft.has("model.seq_length") || draft.has("model.base") || kind == "mlp" || kind == "convnet") return;
   const std::int64_t context = count_or(draft, launch::kContext, kUsualSequence);
+  if (serves(draft))
+    return draft.default_to("model.seq_length", context, "the longest that the model was made for");
   draft.default_to("model.seq_length", std::min(context, kUsualSequence),
                    "no file gives the length of samples; --set model.seq_length=N changes it");
 }
@@ -119,9 +123,11 @@ void complete_batch(Draft& draft) {
 void combine(Draft& draft, const Catalog& catalog) {
   name_model(draft, catalog);
   choose_sequence(draft);
+  drop_idle_window(draft);
   choose_cluster(draft);
   count_nodes(draft);
   complete_batch(draft);
+  if (serves(draft)) complete_serving(draft);
 }
 
 }  // namespace orrery::importers

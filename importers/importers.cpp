@@ -3,11 +3,13 @@
 #include <array>
 
 #include "importers/models/huggingface.hpp"
+#include "importers/models/quantization.hpp"
 
 namespace orrery::importers {
 namespace {
 
 const std::array kImporters{
+    models::kModelOpt,
     models::kHuggingFace,
 };
 
