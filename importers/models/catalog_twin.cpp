@@ -15,10 +15,15 @@ namespace {
 /// Sizes that make a model what it is.
 constexpr std::array<std::string_view, 8> kSizes{
     "layers", "hidden", "heads", "kv_heads", "vocab", "experts", "expert_ffn_hidden", "ffn_hidden"};
-constexpr int kEnough = 6;  ///< of those sizes, for a model to be the one of the catalog
+constexpr int kMostUnlike = 1;  ///< of those sizes, for a model to be taken for one of the catalog
+
+/// What a model of the same sizes has in common with the entry too.
+constexpr std::array<std::string_view, 6> kKinds{"gated_mlp", "normalization", "positions",
+                                                 "causal",    "biases",        "parallel_block"};
 
 /// Keys in which a model may differ from the entry.
-constexpr std::array<std::string_view, 22> kCompared{"layers",
+constexpr std::array<std::string_view, 23> kCompared{
+    "max_positions","layers",
                                                      "hidden",
                                                      "ffn_hidden",
                                                      "heads",
@@ -58,7 +63,9 @@ Json completed(std::string_view key, const Json& value, const auto& other) {
   if (key == "moe_layer_frequency") return 1;
   if (key == "qk_norm") return "none";
   if (key == "qkv_biases") return other("biases");
-  constexpr std::array kFlags{"post_norms", "biases", "gated_mlp", "tied_embeddings"};
+  if (key == "max_positions" && other("positions") == "learned") return other("seq_length");
+  if (key == "causal") return true;
+  constexpr std::array kFlags{"post_norms", "parallel_block", "biases", "gated_mlp", "tied_embeddings"};
   if (std::ranges::find(kFlags, key) != kFlags.end()) return false;
   return 0;
 }
@@ -93,12 +100,15 @@ std::string differences(const ModelReading& r, const Json& entry) {
   return text;
 }
 
-int likeness(const ModelReading& r, const Json& entry) {
-  if (of_reading(r, "layers") != of_entry(entry, "layers")) return 0;
-  if (of_reading(r, "hidden") != of_entry(entry, "hidden")) return 0;
-  return static_cast<int>(std::ranges::count_if(kSizes, [&](std::string_view key) {
-    return !is_compared(r, key) || of_reading(r, key) == of_entry(entry, key);
-  }));
+bool is_of_kind(const ModelReading& r, const Json& entry) {
+  return std::ranges::all_of(
+      kKinds, [&](std::string_view key) { return of_reading(r, key) == of_entry(entry, key); });
+}
+
+std::int64_t unlike_sizes(const ModelReading& r, const Json& entry) {
+  return std::ranges::count_if(kSizes, [&](std::string_view key) {
+    return is_compared(r, key) && of_reading(r, key) != of_entry(entry, key);
+  });
 }
 
 struct Twin {
@@ -108,12 +118,13 @@ struct Twin {
 
 Twin twin_by_sizes(const ModelReading& r, const Catalog& catalog) {
   Twin best;
-  int most = kEnough - 1;
+  std::int64_t least = kMostUnlike + 1;
   for (const std::string& name : catalog.names(CatalogKind::model)) {
     Json entry = Json::parse(catalog.text(CatalogKind::model, name));
-    const int alike = likeness(r, entry);
-    if (alike <= most) continue;
-    most = alike;
+    if (of_reading(r, "layers") != of_entry(entry, "layers") || !is_of_kind(r, entry)) continue;
+    const std::int64_t unlike = unlike_sizes(r, entry);
+    if (unlike >= least) continue;
+    least = unlike;
     best = {name, std::move(entry)};
   }
   return best;
@@ -128,18 +139,17 @@ std::string_view last_part(std::string_view path) {
 
 }  // namespace
 
-void name_after_twin(ModelReading& r, const Catalog& catalog, std::string_view called) {
+std::string compare_with_twin(ModelReading& r, const Catalog& catalog, std::string_view called) {
   const std::vector<std::string> names = catalog.names(CatalogKind::model);
   const std::string_view named = spelled_otherwise(last_part(called), views(names));
   Twin twin = twin_by_sizes(r, catalog);
   if (twin.name.empty() && !named.empty())
     twin = {std::string(named), Json::parse(catalog.text(CatalogKind::model, named))};
-  if (twin.name.empty()) return;
+  if (twin.name.empty()) return "";
   const std::string differs = differences(r, twin.entry);
-  const std::string likeness_note =
-      differs.empty() ? fmt::format("as the catalog's {}", twin.name)
-                      : fmt::format("differs from the catalog's {}: {}", twin.name, differs);
-  r.set("name", differs.empty() ? twin.name : fmt::format("{} of the file", twin.name), likeness_note);
+  if (!differs.empty()) return fmt::format("differs from the catalog's {}: {}", twin.name, differs);
+  r.set("name", twin.name, "the catalog has this model");
+  return fmt::format("as the catalog's {}", twin.name);
 }
 
 }  // namespace orrery::importers::models

@@ -9,9 +9,9 @@
 
 namespace orrery::importers::models {
 
-/// Names the model after the entry of the catalog that has its name or its sizes, and says in what they
-/// differ.
+/// Compares the model with the entry of the catalog that has its sizes or its name, and names it after one that
+/// is the same. @returns in what they differ, in words; "" where there is none
 /// @param called  what the file calls itself; "" where it does not
-void name_after_twin(ModelReading& reading, const Catalog& catalog, std::string_view called);
+std::string compare_with_twin(ModelReading& reading, const Catalog& catalog, std::string_view called);
 
 }  // namespace orrery::importers::models

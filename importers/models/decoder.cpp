@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
@@ -91,7 +92,8 @@ void read_positions(ModelReading& r) {
 
 /// MLPs without a gate are four times as wide as the residual stream where no key says their width.
 void read_ffn(ModelReading& r) {
-  if (!r.value("ffn_hidden").is_null()) return;
+  const auto is_without = [](const LayerRun& layer) { return layer.mlp == LayerMlp::none; };
+  if (!r.value("ffn_hidden").is_null() || std::ranges::all_of(r.layers, is_without)) return;
   const auto hidden = r.count("hidden");
   if (!r.block.gated && hidden)
     r.set("ffn_hidden", 4 * *hidden, "the file leaves it out: four times the hidden width");

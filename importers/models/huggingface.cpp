@@ -151,12 +151,13 @@ const Family* choose_family(const Names3& names, const SourceKey* type, bool app
 void read_model(const ImportContext& context, const SourceKeys& all, const std::string& part,
                 const Family& family, Draft& draft) {
   ConfigKeys keys(all, part);
-  for (const SourceKey* type : keys.take_outer({"model_type"}))
-    draft.map(*type, "launch.family", text_of(type->value), "the family decides what no key says");
+  const Keys types = keys.take_outer({"model_type"});
   ModelReading reading(family, keys, draft, context.options.approximate);
   read_quantization(keys, draft);
   read_decoder(reading);
-  name_after_twin(reading, context.catalog, text_of(keys.value({"_name_or_path", "name_or_path"})));
+  const std::string twin = compare_with_twin(reading, context.catalog, text_of(keys.value({"_name_or_path"})));
+  for (const SourceKey* type : types)
+    draft.map(*type, launch::kFamily, text_of(type->value), twin);
   reading.write();
   report_left(keys, draft);
 }
