@@ -35,6 +35,7 @@ Command add_elastic(CLI::App& app, const CommonOptions& common);
 Command add_gossip(CLI::App& app, const CommonOptions& common);
 Command add_capacity(CLI::App& app, const CommonOptions& common);
 Command add_explore(CLI::App& app, const CommonOptions& common);
+Command add_import(CLI::App& app, const CommonOptions& common);
 Command add_list(CLI::App& app, const CommonOptions& common);
 Command add_show(CLI::App& app, const CommonOptions& common);
 Command add_schema(CLI::App& app, const CommonOptions& common);

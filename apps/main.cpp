@@ -52,6 +52,8 @@ constexpr Entry kCommands[] = {
     {"gossip", "Degrees, spectral gaps and exact averaging of gossip topologies", orrery::add_gossip},
     {"explore", "A page whose knobs are the keys of an experiment, redrawn while you turn them",
      orrery::add_explore},
+    {"import", "Files of other tools as one experiment: models, launches, machines, logs",
+     orrery::add_import},
     {"list", "The catalog: models, GPUs, clusters, measurements; schedules, algorithms, wirings",
      orrery::add_list},
     {"show", "An entry of the catalog, with its sources", orrery::add_show},

@@ -1,0 +1,133 @@
+#include "importers/combine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "config/catalog/spelling.hpp"
+#include "config/text/wording.hpp"
+#include "importers/complete_model.hpp"
+
+namespace orrery::importers {
+namespace {
+
+constexpr std::int64_t kUsualSequence = 4096;
+constexpr std::int64_t kUsualGpusPerNode = 8;
+constexpr const char* kUsualCluster = "dgx-h100";
+
+/// Returns a positive integer fact. Nothing where it is missing or anything else, which the reader of
+/// experiments refuses later.
+std::optional<std::int64_t> count_of(const Draft& draft, std::string_view ours) {
+  const Json& value = draft.value(ours);
+  if (!value.is_number_integer() || value.get<std::int64_t>() < 1) return std::nullopt;
+  return value.get<std::int64_t>();
+}
+
+std::int64_t count_or(const Draft& draft, std::string_view ours, std::int64_t otherwise) {
+  return count_of(draft, ours).value_or(otherwise);
+}
+
+/// GPUs of one replica of the model.
+std::int64_t gpus_of_replica(const Draft& draft) {
+  return count_or(draft, "plan.tensor_parallel", 1) * count_or(draft, "plan.pipeline_parallel", 1) *
+         count_or(draft, "plan.context_parallel", 1);
+}
+
+/// GPUs of the job: as launched, or nodes times those of a node.
+std::optional<std::int64_t> gpus_launched(const Draft& draft) {
+  if (const auto gpus = count_of(draft, launch::kGpus)) return gpus;
+  const auto nodes = count_of(draft, launch::kNodes);
+  const auto of_node = count_of(draft, launch::kGpusPerNode);
+  if (nodes && of_node) return *nodes * *of_node;
+  return std::nullopt;
+}
+
+/// The least GPUs that the plan can run on, where nothing says how many there are.
+std::int64_t gpus_of_plan(const Draft& draft) {
+  const std::int64_t replica = gpus_of_replica(draft);
+  const std::int64_t experts =
+      count_or(draft, "plan.expert_parallel", 1) * count_or(draft, "plan.expert_tensor_parallel", 1);
+  const std::int64_t shared_by_experts = experts * count_or(draft, "plan.pipeline_parallel", 1);
+  return replica *
+         std::max(count_or(draft, "plan.data_parallel", 1), (shared_by_experts + replica - 1) / replica);
+}
+
+void name_model(Draft& draft, const Catalog& catalog) {
+  const Json& name = draft.value(launch::kModel);
+  if (!name.is_string() || (draft.has("model.layers") && draft.has("model.hidden"))) return;
+  const std::vector<std::string> names = catalog.names(CatalogKind::model);
+  const std::string entry(spelled_otherwise(name.get<std::string>(), views(names)));
+  if (!entry.empty())
+    return draft.default_to("model.base", entry, fmt::format("the catalog has {}", described(name)));
+  if (draft.has("model.layers")) return;
+  draft.lack(
+      "model",
+      fmt::format("no file has the sizes of {}: give its config.json too, or --set model=NAME with one of "
+                  "orrery list models",
+                  described(name)));
+}
+
+void choose_sequence(Draft& draft) {
+  const Json& kind = draft.value("model.kind");
+  if (draft.has("model.seq_length") || draft.has("model.base") || kind == "mlp" || kind == "convnet") return;
+  const std::int64_t context = count_or(draft, launch::kContext, kUsualSequence);
+  if (serves(draft))
+    return draft.default_to("model.seq_length", context, "the longest that the model was made for");
+  draft.default_to("model.seq_length", std::min(context, kUsualSequence),
+                   "no file gives the length of samples; --set model.seq_length=N changes it");
+}
+
+void choose_cluster(Draft& draft) {
+  if (draft.has("cluster.base") || draft.has("cluster.gpu") || draft.has("cluster.node.kind")) return;
+  draft.default_to("cluster.base", kUsualCluster,
+                   "no file describes the machine; --set cluster=NAME takes one of orrery list clusters");
+}
+
+/// Nodes and GPUs of a node from the GPUs of the job.
+void count_nodes(Draft& draft) {
+  if (draft.has("cluster.nodes")) return;
+  const bool named = draft.value("cluster.base").is_string();
+  const auto launched = gpus_launched(draft);
+  if (!launched && !draft.has("plan.tensor_parallel") && !draft.has("plan.pipeline_parallel")) return;
+  const std::int64_t gpus = launched.value_or(gpus_of_plan(draft));
+  const std::int64_t of_node =
+      count_or(draft, "cluster.gpus_per_node", count_or(draft, launch::kGpusPerNode, kUsualGpusPerNode));
+  const std::string note = launched ? fmt::format("{} GPUs in all", gpus)
+                                    : fmt::format(
+                                          "no file says how many GPUs run it: {} are the least that the plan "
+                                          "takes; --set launch.gpus=N changes it",
+                                          gpus);
+  if (gpus < of_node || (draft.has(launch::kGpusPerNode) && !named))
+    draft.default_to("cluster.gpus_per_node", std::min(gpus, of_node), note);
+  draft.default_to("cluster.nodes", std::max<std::int64_t>(1, (gpus + of_node - 1) / of_node), note);
+}
+
+/// The global batch of accumulation steps: micro-batch times steps times replicas.
+void complete_batch(Draft& draft) {
+  const auto steps = count_of(draft, launch::kAccumulation);
+  if (!steps) return;
+  const std::int64_t micro = count_or(draft, "plan.micro_batch_size", 1);
+  const std::int64_t gpus = gpus_launched(draft).value_or(gpus_of_plan(draft));
+  const std::int64_t replicas =
+      count_or(draft, "plan.data_parallel", std::max<std::int64_t>(1, gpus / gpus_of_replica(draft)));
+  draft.default_to(
+      "plan.global_batch_size", micro * *steps * replicas,
+      fmt::format("micro-batch {} x {} accumulation steps x {} replicas", micro, *steps, replicas));
+}
+
+}  // namespace
+
+void combine(Draft& draft, const Catalog& catalog) {
+  name_model(draft, catalog);
+  choose_sequence(draft);
+  drop_idle_window(draft);
+  choose_cluster(draft);
+  count_nodes(draft);
+  complete_batch(draft);
+  if (serves(draft)) complete_serving(draft);
+}
+
+}  // namespace orrery::importers

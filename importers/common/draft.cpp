@@ -1,0 +1,113 @@
+#include "importers/common/draft.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "config/text/wording.hpp"
+
+namespace orrery::importers {
+namespace {
+
+constexpr std::array<std::string_view, 5> kFates{"mapped", "defaulted", "ignored", "contradictory",
+                                                 "missing"};
+constexpr const char* kUser = "--set";
+
+}  // namespace
+
+std::string_view to_string(Fate fate) { return kFates[static_cast<std::size_t>(fate)]; }
+
+Draft::Draft(std::map<std::string, Json> settled) {
+  for (auto& [key, value] : settled) {
+    const std::size_t item = add({Fate::mapped, {kUser, 0}, key, described(value), key, ""});
+    facts_[key] = {std::move(value), true, item};
+  }
+}
+
+std::size_t Draft::add(ImportItem item) {
+  items_.push_back(std::move(item));
+  return items_.size() - 1;
+}
+
+void Draft::map(const SourceKey& key, std::string_view ours, Json value, std::string note) {
+  ImportItem item{Fate::mapped, key.place, key.key, described(key.value), std::string(ours), std::move(note)};
+  const auto known = facts_.find(ours);
+  if (known != facts_.end() && known->second.stated) {
+    ImportItem& before = items_[known->second.item];
+    if (known->second.value == value && before.place.file != kUser) {
+      add(std::move(item));
+      return;
+    }
+    if (before.place.file == kUser) {
+      item.fate = Fate::ignored;
+      item.note = fmt::format("--set gives {}", before.found);
+      add(std::move(item));
+      return;
+    }
+    if (before.place.file != key.place.file) {
+      item.fate = Fate::contradictory;
+      item.note = fmt::format("{} gives {}; --set {}=VALUE decides", before.place.text(),
+                              described(known->second.value), ours);
+      add(std::move(item));
+      return;
+    }
+    before.fate = Fate::ignored;
+    before.note = fmt::format("{} is given again at {}", ours, key.place.text());
+  }
+  if (known != facts_.end() && !known->second.stated) {
+    ImportItem& before = items_[known->second.item];
+    before.fate = Fate::ignored;
+    before.note = fmt::format("{} gives it", key.place.text());
+  }
+  const std::size_t at = add(std::move(item));
+  facts_[std::string(ours)] = {std::move(value), true, at};
+}
+
+void Draft::default_to(std::string_view ours, Json value, std::string note) {
+  if (has(ours)) return;
+  const std::size_t item =
+      add({Fate::defaulted, {}, "", described(value), std::string(ours), std::move(note)});
+  facts_[std::string(ours)] = {std::move(value), false, item};
+}
+
+void Draft::ignore(const SourceKey& key, std::string reason) {
+  add({Fate::ignored, key.place, key.key, described(key.value), "", std::move(reason)});
+}
+
+void Draft::contradict(const SourceKey& key, std::string note) {
+  add({Fate::contradictory, key.place, key.key, described(key.value), "", std::move(note)});
+}
+
+void Draft::lack(const SourceKey& key, std::string note) {
+  add({Fate::missing, key.place, key.key, described(key.value), "", std::move(note)});
+}
+
+void Draft::lack(std::string_view ours, std::string note) {
+  add({Fate::missing, {}, "", "", std::string(ours), std::move(note)});
+}
+
+const Json& Draft::value(std::string_view ours) const {
+  static const Json kNone;
+  const auto found = facts_.find(ours);
+  return found == facts_.end() ? kNone : found->second.value;
+}
+
+bool Draft::stated(std::string_view ours) const {
+  const auto found = facts_.find(ours);
+  return found != facts_.end() && found->second.stated;
+}
+
+const ImportItem* Draft::origin(std::string_view ours) const {
+  const auto found = facts_.find(ours);
+  return found == facts_.end() ? nullptr : &items_[found->second.item];
+}
+
+void Draft::forget(std::string_view ours) {
+  if (const auto found = facts_.find(ours); found != facts_.end()) facts_.erase(found);
+}
+
+bool Draft::stopped() const { return std::ranges::any_of(items_, &ImportItem::stops); }
+
+}  // namespace orrery::importers

@@ -1,0 +1,104 @@
+// Collects what the files say about an experiment, key by key, and what became of each key of theirs.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/text/json.hpp"
+#include "importers/common/source_keys.hpp"
+
+namespace orrery::importers {
+
+/// Says what became of a key of a file.
+enum class Fate : std::uint8_t {
+  mapped,         ///< stands in the experiment
+  defaulted,      ///< stands in no file: the default of the framework, or a choice of ours
+  ignored,        ///< changes nothing that Orrery simulates, or nothing it can say; the note has the reason
+  contradictory,  ///< two files, or two keys, say different things
+  missing,        ///< nothing gives the value: a variable, an unknown kind of model
+};
+[[nodiscard]] std::string_view to_string(Fate fate);
+
+/// A line of the report of an import.
+struct ImportItem {
+  Fate fate = Fate::mapped;
+  FilePlace place;    ///< without a file where nothing but a default stands behind it
+  std::string key;    ///< as the file calls it
+  std::string found;  ///< its value, short and printable
+  std::string ours;   ///< the dotted key of an experiment, such as plan.tensor_parallel, or of launch
+  std::string note;   ///< the reason, or what would resolve it
+
+  /// Returns true if the import cannot go on.
+  [[nodiscard]] bool stops() const { return fate == Fate::contradictory || fate == Fate::missing; }
+};
+
+/// Facts that are no keys of an experiment; combine() makes keys of them.
+namespace launch {
+inline constexpr const char* kGpus = "launch.gpus";  ///< of the whole job (world size)
+inline constexpr const char* kNodes = "launch.nodes";
+inline constexpr const char* kGpusPerNode = "launch.gpus_per_node";  ///< processes started on a node
+inline constexpr const char* kAccumulation =
+    "launch.accumulation_steps";                           ///< micro-batches a replica and step
+inline constexpr const char* kModel = "launch.model";      ///< a name, of the catalog or of a hub
+inline constexpr const char* kContext = "launch.context";  ///< the longest sequence of the model
+inline constexpr const char* kVocabularyMultiple =
+    "launch.vocabulary_multiple";  ///< its size is padded to it
+inline constexpr const char* kFamily = "launch.family";    ///< what its library calls the kind of model
+// Formats of numbers where requests are served, as the files of quantised weights say:
+inline constexpr const char* kServedPrecision = "launch.served_precision";  ///< of products
+inline constexpr const char* kServedWeights = "launch.served_weights";      ///< of weights in memory
+inline constexpr const char* kServedCache = "launch.served_cache";          ///< of keys and values
+}  // namespace launch
+
+class Draft {
+ public:
+  /// `settled`: keys with values that the user gave, which no file can contradict.
+  explicit Draft(std::map<std::string, Json> settled = {});
+
+  /// Takes `value` for the dotted key `ours` from `key`. A later key of the same file replaces an
+  /// earlier one; one of another file that differs is contradictory.
+  void map(const SourceKey& key, std::string_view ours, Json value, std::string note = "");
+  /// Takes the value as it stands.
+  void map(const SourceKey& key, std::string_view ours) { map(key, ours, key.value); }
+  /// Takes `value` where no file gives one, now or later.
+  void default_to(std::string_view ours, Json value, std::string note);
+  void ignore(const SourceKey& key, std::string reason);
+  void contradict(const SourceKey& key, std::string note);
+  /// Says that `key` cannot be read, and what would resolve it.
+  void lack(const SourceKey& key, std::string note);
+  /// Says that no file gives what is needed for `ours`.
+  void lack(std::string_view ours, std::string note);
+
+  /// Returns the value for `ours` so far, null of JSON where there is none.
+  [[nodiscard]] const Json& value(std::string_view ours) const;
+  [[nodiscard]] bool has(std::string_view ours) const { return !value(ours).is_null(); }
+  /// Returns true if a file or the user gives it, and it is no default.
+  [[nodiscard]] bool stated(std::string_view ours) const;
+  /// Returns the item that gives `ours`; null where there is none.
+  [[nodiscard]] const ImportItem* origin(std::string_view ours) const;
+  /// Takes the value away, as where it became another key.
+  void forget(std::string_view ours);
+
+  /// Returns the dotted keys with their values, sorted by key.
+  [[nodiscard]] const auto& facts() const { return facts_; }
+  /// Returns the items in the order in which they were found.
+  [[nodiscard]] const std::vector<ImportItem>& items() const { return items_; }
+  [[nodiscard]] bool stopped() const;
+
+ private:
+  struct Fact {
+    Json value;
+    bool stated = false;
+    std::size_t item = 0;
+  };
+
+  std::size_t add(ImportItem item);
+
+  std::map<std::string, Fact, std::less<>> facts_;
+  std::vector<ImportItem> items_;
+};
+
+}  // namespace orrery::importers
