@@ -2,13 +2,18 @@
 
 #include <array>
 
+#include "importers/machines/nccl_topology.hpp"
 #include "importers/models/huggingface.hpp"
+#include "importers/simulators/calculon.hpp"
+#include "importers/simulators/simumax.hpp"
 
 namespace orrery::importers {
 namespace {
 
 const std::array kImporters{
-    models::kHuggingFace,
+    machines::kNcclTopology,        machines::kNcclGraphs,       simulators::kCalculonApplication,
+    simulators::kCalculonExecution, simulators::kCalculonSystem, simulators::kSimumaxStrategy,
+    simulators::kSimumaxSystem,     simulators::kSimumaxModel,   models::kHuggingFace,
 };
 
 }  // namespace
