@@ -10,6 +10,7 @@
 #include "config/catalog/spelling.hpp"
 #include "config/text/wording.hpp"
 #include "importers/complete_model.hpp"
+#include "importers/machines/complete_machine.hpp"
 
 namespace orrery::importers {
 namespace {
@@ -17,6 +18,7 @@ namespace {
 constexpr std::int64_t kUsualSequence = 4096;
 constexpr std::int64_t kUsualGpusPerNode = 8;
 constexpr const char* kUsualCluster = "dgx-h100";
+constexpr const char* kUsualModel = "llama3.1-8b";
 
 /// Returns a positive integer fact. Nothing where it is missing or anything else, which the reader of
 /// experiments refuses later.
@@ -70,6 +72,17 @@ void name_model(Draft& draft, const Catalog& catalog) {
                   described(name)));
 }
 
+/// A plan needs a model, which nothing here would guess.
+void lack_model(Draft& draft) {
+  const bool sizes = draft.has("model.layers") || draft.has("model.hidden") ||
+                     draft.has("model.parameters") || draft.has("model.widths") || draft.has("model.base") ||
+                     draft.has(launch::kModel);
+  if (!sizes)
+    draft.lack("model",
+               "no file describes the model: give its file too, or --set model=NAME with one of "
+               "orrery list models");
+}
+
 void choose_sequence(Draft& draft) {
   const Json& kind = draft.value("model.kind");
   if (draft.has("model.seq_length") || draft.has("model.base") || kind == "mlp" || kind == "convnet") return;
@@ -80,14 +93,36 @@ void choose_sequence(Draft& draft) {
                    "no file gives the length of samples; --set model.seq_length=N changes it");
 }
 
+/// A machine alone is an experiment too, as a model alone is.
+void choose_model(Draft& draft) {
+  const bool other = std::ranges::any_of(draft.facts(), [](const auto& fact) {
+    return fact.first.starts_with("model") || fact.first.starts_with("plan") || fact.first == launch::kModel;
+  });
+  if (!other && machines::describes_machine(draft))
+    draft.default_to("model.base", kUsualModel, "no file describes a model; --set model=NAME changes it");
+}
+
 void choose_cluster(Draft& draft) {
-  if (draft.has("cluster.base") || draft.has("cluster.gpu") || draft.has("cluster.node.kind")) return;
+  if (draft.has("cluster.base") || draft.has("cluster.gpu") || machines::describes_machine(draft)) return;
   draft.default_to("cluster.base", kUsualCluster,
                    "no file describes the machine; --set cluster=NAME takes one of orrery list clusters");
 }
 
+/// A job that needs fewer GPUs than the machine has runs on a part of it.
+void take_part_of_machine(Draft& draft) {
+  const auto gpus = gpus_launched(draft);
+  const auto of_node = count_of(draft, "cluster.gpus_per_node");
+  const auto nodes = count_of(draft, "cluster.nodes");
+  if (!gpus || !of_node) return;
+  if (*gpus < *of_node && !draft.settled("cluster.gpus_per_node"))
+    draft.drop("cluster.gpus_per_node", fmt::format("the job runs on {} of them", *gpus));
+  if (nodes && *nodes * *of_node > *gpus && !draft.settled("cluster.nodes"))
+    draft.drop("cluster.nodes", fmt::format("the job runs on {} GPUs of them", *gpus));
+}
+
 /// Nodes and GPUs of a node from the GPUs of the job.
 void count_nodes(Draft& draft) {
+  take_part_of_machine(draft);
   if (draft.has("cluster.nodes")) return;
   const bool named = draft.value("cluster.base").is_string();
   const auto launched = gpus_launched(draft);
@@ -122,10 +157,13 @@ void complete_batch(Draft& draft) {
 
 void combine(Draft& draft, const Catalog& catalog) {
   name_model(draft, catalog);
+  choose_model(draft);
+  lack_model(draft);
   choose_sequence(draft);
   drop_idle_window(draft);
   choose_cluster(draft);
   count_nodes(draft);
+  machines::complete_machine(draft, catalog);
   complete_batch(draft);
   if (serves(draft)) complete_serving(draft);
 }

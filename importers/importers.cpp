@@ -2,14 +2,19 @@
 
 #include <array>
 
+#include "importers/machines/nccl_topology.hpp"
 #include "importers/models/huggingface.hpp"
 #include "importers/models/quantization.hpp"
+#include "importers/simulators/calculon.hpp"
+#include "importers/simulators/simumax.hpp"
 
 namespace orrery::importers {
 namespace {
 
 const std::array kImporters{
-    models::kModelOpt,
+    machines::kNcclTopology,        machines::kNcclGraphs,       simulators::kCalculonApplication,
+    simulators::kCalculonExecution, simulators::kCalculonSystem, simulators::kSimumaxStrategy,
+    simulators::kSimumaxSystem,     simulators::kSimumaxModel,   models::kModelOpt,
     models::kHuggingFace,
 };
 

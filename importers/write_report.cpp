@@ -33,6 +33,7 @@ std::string line_of(const ImportItem& item) {
           : fmt::format("{}{}{}", item.key, item.key.empty() ? "" : " ", item.found));
   if (!item.ours.empty())
     add(item.fate == Fate::defaulted ? fmt::format("{} {}", item.ours, item.found) : "-> " + item.ours);
+  add(item.value);
   if (!item.note.empty()) add("(" + item.note + ")");
   return one_line(line);
 }
@@ -62,6 +63,7 @@ void write_import_json(const Imported& imported, const Sink& sink) {
                                {"key", item.key},
                                {"found", item.found},
                                {"ours", item.ours},
+                               {"value", item.value},
                                {"note", item.note}});
   if (!imported.stopped()) report["experiment"] = Json::parse(imported.experiment_json);
   sink(report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");

@@ -33,6 +33,7 @@ std::size_t Draft::add(ImportItem item) {
 
 void Draft::map(const SourceKey& key, std::string_view ours, Json value, std::string note) {
   ImportItem item{Fate::mapped, key.place, key.key, described(key.value), std::string(ours), std::move(note)};
+  if (value != key.value) item.value = described(value);
   const auto known = facts_.find(ours);
   if (known != facts_.end() && known->second.stated) {
     ImportItem& before = items_[known->second.item];
@@ -106,6 +107,21 @@ const ImportItem* Draft::origin(std::string_view ours) const {
 
 void Draft::forget(std::string_view ours) {
   if (const auto found = facts_.find(ours); found != facts_.end()) facts_.erase(found);
+}
+
+void Draft::drop(std::string_view ours, std::string reason) {
+  const auto found = facts_.find(ours);
+  if (found == facts_.end()) return;
+  ImportItem& item = items_[found->second.item];
+  item.fate = Fate::ignored;
+  item.ours.clear();
+  item.note = std::move(reason);
+  facts_.erase(found);
+}
+
+bool Draft::settled(std::string_view ours) const {
+  const ImportItem* item = origin(ours);
+  return item != nullptr && item->place.file == kUser;
 }
 
 bool Draft::stopped() const { return std::ranges::any_of(items_, &ImportItem::stops); }

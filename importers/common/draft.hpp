@@ -25,11 +25,12 @@ enum class Fate : std::uint8_t {
 /// A line of the report of an import.
 struct ImportItem {
   Fate fate = Fate::mapped;
-  FilePlace place;    ///< without a file where nothing but a default stands behind it
-  std::string key;    ///< as the file calls it
-  std::string found;  ///< its value, short and printable
-  std::string ours;   ///< the dotted key of an experiment, such as plan.tensor_parallel, or of launch
-  std::string note;   ///< the reason, or what would resolve it
+  FilePlace place;      ///< without a file where nothing but a default stands behind it
+  std::string key;      ///< as the file calls it
+  std::string found;    ///< its value, short and printable
+  std::string ours;     ///< the dotted key of an experiment, such as plan.tensor_parallel, or of launch
+  std::string note;     ///< the reason, or what would resolve it
+  std::string value{};  ///< of `ours`, short, where it is not what the file has
 
   /// Returns true if the import cannot go on.
   [[nodiscard]] bool stops() const { return fate == Fate::contradictory || fate == Fate::missing; }
@@ -51,6 +52,8 @@ inline constexpr const char* kFamily = "launch.family";    ///< what its library
 inline constexpr const char* kServedPrecision = "launch.served_precision";  ///< of products
 inline constexpr const char* kServedWeights = "launch.served_weights";      ///< of weights in memory
 inline constexpr const char* kServedCache = "launch.served_cache";          ///< of keys and values
+inline constexpr const char* kLinks = "launch.links_per_gpu";  ///< NVLinks, of a rate that the GPU decides
+inline constexpr const char* kSockets = "launch.sockets";      ///< true: the NICs have no RDMA
 }  // namespace launch
 
 class Draft {
@@ -81,6 +84,10 @@ class Draft {
   [[nodiscard]] const ImportItem* origin(std::string_view ours) const;
   /// Takes the value away, as where it became another key.
   void forget(std::string_view ours);
+  /// Takes the value away and reports its key as ignored, for that reason.
+  void drop(std::string_view ours, std::string reason);
+  /// Returns true if the user gave it (--set), which nothing changes.
+  [[nodiscard]] bool settled(std::string_view ours) const;
 
   /// Returns the dotted keys with their values, sorted by key.
   [[nodiscard]] const auto& facts() const { return facts_; }

@@ -116,6 +116,7 @@ THIRD_PARTY = {
     "nlohmann/": [("config/", ""), ("reports/", ".cpp"), ("reports/result/result_key", ".hpp"), ("importers/", ".cpp"), ("studies/", ".cpp"), ("planner/", ".cpp"), ("explore/", ".cpp"), ("planner/emit/export_report", ".hpp"), ("python/", ""), ("apps/", ""), ("tests/", "")],
     "httplib.h": [("explore/server", ".cpp")],
     "yaml-cpp/": [("config/", ".cpp"), ("importers/", ".cpp"), ("explore/", ".cpp"), ("tests/", "")],
+    "expat.h": [("importers/machines/xml_tree", ".cpp")],
     "csv.h": [("studies/validate/csv_text", ".cpp")],
     "nlopt": [("studies/calibrate/optimizer", ".cpp"), ("planner/methods/zeroth_order", ".cpp")],
     "Cbc_C_Interface.h": [("planner/methods/partition_ilp", ".cpp")],
