@@ -2,12 +2,17 @@
 
 #include <array>
 
+#include "importers/frameworks/megatron_log.hpp"
+#include "importers/frameworks/megatron_yaml.hpp"
 #include "importers/models/huggingface.hpp"
 
 namespace orrery::importers {
 namespace {
 
 const std::array kImporters{
+    frameworks::kMegatronLog,
+    frameworks::kMegatronYaml,
+    frameworks::kPrimus,
     models::kHuggingFace,
 };
 

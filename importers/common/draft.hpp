@@ -46,6 +46,9 @@ inline constexpr const char* kModel = "launch.model";      ///< a name, of the c
 inline constexpr const char* kContext = "launch.context";  ///< the longest sequence of the model
 inline constexpr const char* kVocabularyMultiple =
     "launch.vocabulary_multiple";  ///< its size is padded to it
+inline constexpr const char* kShardedCopies = "launch.sharded_copies";  ///< of what ZeRO shards, over replicas
+inline constexpr const char* kMeasuredStep = "launch.measured_step_s";  ///< seconds of the steps of a log
+inline const std::string kVariable = "launch.variable.";                ///< and the name: one of a script
 }  // namespace launch
 
 class Draft {
@@ -64,6 +67,10 @@ class Draft {
   void contradict(const SourceKey& key, std::string note);
   /// Says that `key` cannot be read, and what would resolve it.
   void lack(const SourceKey& key, std::string note);
+  /// Says that another file fills in `key`, for the dotted key `ours`: missing where none does.
+  void await(const SourceKey& key, std::string_view ours, std::string note);
+  /// Settles what was awaited: no file comes after.
+  void settle_awaited();
   /// Says that no file gives what is needed for `ours`.
   void lack(std::string_view ours, std::string note);
 
@@ -90,10 +97,16 @@ class Draft {
     std::size_t item = 0;
   };
 
+  struct Awaited {
+    std::size_t item = 0;
+    std::string ours;
+  };
+
   std::size_t add(ImportItem item);
 
   std::map<std::string, Fact, std::less<>> facts_;
   std::vector<ImportItem> items_;
+  std::vector<Awaited> awaited_;
 };
 
 }  // namespace orrery::importers
