@@ -2,6 +2,9 @@
 
 #include <array>
 
+#include "importers/frameworks/deepspeed.hpp"
+#include "importers/frameworks/hf_trainer.hpp"
+#include "importers/frameworks/launch_script.hpp"
 #include "importers/frameworks/megatron_log.hpp"
 #include "importers/frameworks/megatron_yaml.hpp"
 #include "importers/models/huggingface.hpp"
@@ -13,6 +16,9 @@ const std::array kImporters{
     frameworks::kMegatronLog,
     frameworks::kMegatronYaml,
     frameworks::kPrimus,
+    frameworks::kLaunchScript,
+    frameworks::kTrainer,
+    frameworks::kDeepSpeed,
     models::kHuggingFace,
 };
 

@@ -53,6 +53,9 @@ class Arguments {
   /// Reports that an experiment cannot say `what`: stops the import, or notes `nearest` with --approximate.
   void refuse(std::string_view name, std::string_view what, std::string_view nearest);
 
+  /// Counts the argument as answered for: whoever calls it reports it.
+  void answered(std::string_view name) { answer(name); }
+
   [[nodiscard]] bool contains(std::string_view name) const { return find(name) != nullptr; }
   [[nodiscard]] const Argument* find(std::string_view name) const;
   /// Reports all that nobody answered for: the reason of `reason_of`, which returns "" for a name it does not know.

@@ -8,7 +8,7 @@
 namespace orrery::importers::frameworks {
 namespace {
 
-constexpr int kDeepest = 16;              ///< brackets within brackets
+constexpr int kDeepestList = 16;              ///< brackets within brackets
 constexpr std::size_t kLongest = 400'000;  ///< characters of a layout when written out
 const auto kMost = static_cast<std::size_t>(kMostLayers);
 
@@ -65,7 +65,7 @@ class ListParser {
     return list;
   }
   std::optional<List> factor(int depth) {
-    if (depth > kDeepest) return std::nullopt;
+    if (depth > kDeepestList) return std::nullopt;
     if (next('[')) return elements(']');
     if (!next('(')) return std::nullopt;
     const std::size_t begin = at_;
@@ -112,7 +112,7 @@ std::optional<std::string> written_out(std::string_view text, std::size_t& at, i
   while (at < text.size() && text[at] != ')') {
     std::string part(1, text[at++]);
     if (part == "(") {
-      const auto inner = depth < kDeepest ? written_out(text, at, depth + 1) : std::nullopt;
+      const auto inner = depth < kDeepestList ? written_out(text, at, depth + 1) : std::nullopt;
       if (!inner || at >= text.size()) return std::nullopt;
       ++at;
       part = *inner;

@@ -21,22 +21,22 @@ constexpr std::string_view kElapsed = "elapsed time per iteration (ms):";
 constexpr std::size_t kMostSteps = 1'000'000;
 
 /// A line of a log, and where it stands.
-struct Line {
+struct LogLine {
   std::string_view text;
   std::size_t offset = 0;
 };
 
 /// Cuts the line at `at` off, and moves on behind it.
-Line next_line(std::string_view text, std::size_t& at) {
+LogLine next_line(std::string_view text, std::size_t& at) {
   const std::size_t end = std::min(text.find('\n', at), text.size());
-  Line line{text.substr(at, end - at), at};
+  LogLine line{text.substr(at, end - at), at};
   if (line.text.ends_with('\r')) line.text.remove_suffix(1);
   at = end + 1;
   return line;
 }
 
 /// "host: rank:   hidden_size ..... 4096": the name before the dots, whatever stands before it.
-std::optional<SourceKey> argument_in(const Line& line, const SourceFile& file) {
+std::optional<SourceKey> argument_in(const LogLine& line, const SourceFile& file) {
   const std::size_t dots = line.text.find(" ..");
   if (dots == std::string_view::npos) return std::nullopt;
   const std::size_t begin = line.text.find_last_of(" :]", dots - 1) + 1;
@@ -46,11 +46,11 @@ std::optional<SourceKey> argument_in(const Line& line, const SourceFile& file) {
                    file.place_at(line.offset)};
 }
 
-void read_block(const SourceFile& file, Arguments& all) {
+void read_arguments_block(const SourceFile& file, Arguments& all) {
   std::size_t at = file.text().find(kBegin);
   at = std::min(file.text().find('\n', at), file.text().size() - 1) + 1;
   while (at < file.text().size()) {
-    const Line line = next_line(file.text(), at);
+    const LogLine line = next_line(file.text(), at);
     if (line.text.find(kEnd) != std::string_view::npos) return;
     if (const auto key = argument_in(line, file)) add_megatron_argument(*key, key->key, all);
   }
@@ -78,7 +78,7 @@ void read_steps(const SourceFile& file, Draft& draft) {
   std::vector<double> seconds;
   FilePlace first;
   for (std::size_t at = 0; at < file.text().size() && seconds.size() < kMostSteps;) {
-    const Line line = next_line(file.text(), at);
+    const LogLine line = next_line(file.text(), at);
     const auto ms = elapsed_ms(line.text);
     if (!ms) continue;
     if (seconds.empty()) first = file.place_at(line.offset);
@@ -99,7 +99,7 @@ bool recognises_log(const SourceFile& file) {
 
 void read_log(const ImportContext& context, Draft& draft) {
   Arguments all(context, draft);
-  read_block(context.file, all);
+  read_arguments_block(context.file, all);
   read_steps(context.file, draft);
   read_megatron_arguments(all, "Megatron-LM");
 }

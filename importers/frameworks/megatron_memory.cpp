@@ -47,7 +47,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kModules{
                                                                                  {"moe", "experts"}}};
 
 /// Words of a list, or of a text with blanks, commas, brackets.
-std::vector<std::string> words_of(const Json& value) {
+std::vector<std::string> module_words(const Json& value) {
   std::vector<std::string> words{""};
   for (const char c : text_of(value)) {
     if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_')
@@ -61,7 +61,7 @@ std::vector<std::string> words_of(const Json& value) {
 
 void read_modules(Arguments& all) {
   const Argument* modules = all.take("recompute_modules");
-  const auto words = modules == nullptr ? std::vector<std::string>{} : words_of(modules->value);
+  const auto words = modules == nullptr ? std::vector<std::string>{} : module_words(modules->value);
   if (words.empty() || words == std::vector<std::string>{"core_attn"}) {
     all.ignore("recompute_modules", "the attention core, as selective says");
     return all.became("recompute_granularity", "plan.recompute", "selective");

@@ -17,14 +17,14 @@ struct Reference {
   std::size_t end = 0;
 };
 
-bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+bool is_in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 /// The reference at the dollar sign at `at`; its name is empty where none begins there.
 Reference reference_at(std::string_view text, std::size_t at) {
   const bool braced = at + 1 < text.size() && text[at + 1] == '{';
   const std::size_t begin = at + (braced ? 2 : 1);
   std::size_t end = begin;
-  while (end < text.size() && is_name(text[end])) ++end;
+  while (end < text.size() && is_in_name(text[end])) ++end;
   Reference found{std::string(text.substr(begin, end - begin)), "", false, end};
   if (!braced) return found;
   const std::size_t close = text.find('}', end);
