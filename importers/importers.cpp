@@ -2,11 +2,16 @@
 
 #include <array>
 
+#include "importers/frameworks/accelerate.hpp"
 #include "importers/frameworks/deepspeed.hpp"
+#include "importers/frameworks/gpt_neox.hpp"
 #include "importers/frameworks/hf_trainer.hpp"
 #include "importers/frameworks/launch_script.hpp"
+#include "importers/frameworks/llm_foundry.hpp"
 #include "importers/frameworks/megatron_log.hpp"
 #include "importers/frameworks/megatron_yaml.hpp"
+#include "importers/frameworks/nemo.hpp"
+#include "importers/frameworks/torchtitan.hpp"
 #include "importers/models/huggingface.hpp"
 
 namespace orrery::importers {
@@ -17,6 +22,11 @@ const std::array kImporters{
     frameworks::kMegatronYaml,
     frameworks::kPrimus,
     frameworks::kLaunchScript,
+    frameworks::kTorchtitan,
+    frameworks::kGptNeox,
+    frameworks::kLlmFoundry,
+    frameworks::kAccelerate,
+    frameworks::kNemo,
     frameworks::kTrainer,
     frameworks::kDeepSpeed,
     models::kHuggingFace,

@@ -55,6 +55,7 @@ class Arguments {
 
   /// Counts the argument as answered for: whoever calls it reports it.
   void answered(std::string_view name) { answer(name); }
+  [[nodiscard]] bool answers(std::string_view name) const { return answered_.contains(name); }
 
   [[nodiscard]] bool contains(std::string_view name) const { return find(name) != nullptr; }
   [[nodiscard]] const Argument* find(std::string_view name) const;

@@ -81,9 +81,10 @@ void read_size(Arguments& all, const char* name, const char* ours, const char* b
 }
 
 void read_sizes(Arguments& all) {
-  const Argument* whole = all.find("train_batch_size");
-  if (is_auto(whole)) all.ignore("train_batch_size", "micro-batch x accumulation steps x replicas");
-  read_size(all, "train_batch_size", "plan.global_batch_size", "the batch");
+  if (is_auto(all.find("train_batch_size")))
+    all.ignore("train_batch_size", "micro-batch x accumulation steps x replicas");
+  else
+    all.map_count("train_batch_size", "plan.global_batch_size");
   read_size(all, "train_micro_batch_size_per_gpu", "plan.micro_batch_size", "per_device_train_batch_size");
   read_size(all, "gradient_accumulation_steps", launch::kAccumulation, "gradient_accumulation_steps");
   all.map_count("tensor_parallel.autotp_size", "plan.tensor_parallel");
@@ -98,8 +99,9 @@ void read_widths_of_products(Arguments& all) {
     const Argument* argument = all.find(name);
     if (argument == nullptr) continue;
     if (is_auto(argument)) {
-      open = argument;
-      all.ignore(name, "the trainer says it");
+      if (open != nullptr) all.ignore(name, "the trainer says it");
+      if (open == nullptr) open = argument;
+      all.answered(name);
     } else if (all.take_flag(name) == true && !all.draft().has("plan.precision")) {
       all.became(name, "plan.precision", ours);
     }
@@ -136,7 +138,9 @@ void read_zero(Arguments& all) {
   all.map_count("zero_optimization.stage", "plan.zero_stage", 0);
   draft.default_to("plan.zero_stage", 0, "DeepSpeed without zero_optimization");
   const auto stage = whole_number(draft.value("plan.zero_stage")).value_or(0);
-  if (stage > 0) {
+  if (stage == 0) {
+    draft.default_to("plan.overlap_gradient_reduce", false, "without ZeRO, DeepSpeed reduces after the pass");
+  } else {
     all.map_flag("zero_optimization.overlap_comm", "plan.overlap_gradient_reduce");
     draft.default_to("plan.overlap_gradient_reduce", stage == 3, "DeepSpeed's default: with ZeRO-3 alone");
   }

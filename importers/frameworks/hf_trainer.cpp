@@ -138,7 +138,8 @@ void read_trainer_arguments(Arguments& all, bool factory) {
   read_memory(all, factory);
   read_fsdp_words(all);
   const bool megatron = std::ranges::any_of(kMegatronKeys, [&all](std::string_view name) { return all.contains(name); });
-  if (megatron) read_megatron_arguments(all, "Megatron-LM");
+  all.map_count("zero_stage", "plan.zero_stage", 0);
+  if (megatron) read_megatron_parts(all, "Megatron-LM");
   const bool sharded = all.contains("deepspeed") || all.contains("fsdp") || all.contains("config_file");
   if (!sharded && !megatron)
     all.draft().default_to("plan.overlap_gradient_reduce", true, "DistributedDataParallel reduces beside the pass");
@@ -178,10 +179,7 @@ void read_trainer_command(const CommandLine& line, const ImportContext& context,
   Arguments all(context, draft);
   for (const SourceKey& key : line.arguments) {
     const std::string name = plain_name(key);
-    if (name == "zero_stage")
-      draft.map(key, "plan.zero_stage");
-    else
-      add_megatron_argument(key, name, all);
+    add_megatron_argument(key, name, all);
   }
   read_trainer_arguments(all, false);
 }

@@ -141,6 +141,8 @@ void read_usual_variables(const ShellVariables& variables, Draft& draft) {
   };
   take({"NNODES", "NUM_NODES", "N_NODES", "SLURM_NNODES"}, launch::kNodes);
   take({"GPUS_PER_NODE", "NPROC_PER_NODE", "NUM_GPUS"}, launch::kGpusPerNode);
+  if (draft.has(launch::kGpusPerNode) && !draft.has(launch::kGpus))
+    draft.default_to(launch::kNodes, 1, "the launcher's default");
 }
 
 /// Keys of DeepSpeed's file that the script writes itself.

@@ -155,7 +155,7 @@ void read_launcher_arguments(Arguments& all) {
   all.map_count("num_nodes", launch::kNodes);
 }
 
-void read_megatron_arguments(Arguments& all, const std::string& framework) {
+void read_megatron_parts(Arguments& all, const std::string& framework) {
   read_launcher_arguments(all);
   read_degrees(all);
   read_sequence_sharing(all);
@@ -169,6 +169,10 @@ void read_megatron_arguments(Arguments& all, const std::string& framework) {
   read_overlaps(all, framework);
   read_order(all);
   read_graphs(all);
+}
+
+void read_megatron_arguments(Arguments& all, const std::string& framework) {
+  read_megatron_parts(all, framework);
   name_stack(all, framework);
   all.rest(reason_to_ignore);
 }

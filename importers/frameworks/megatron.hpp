@@ -17,6 +17,9 @@ void add_megatron_argument(const SourceKey& key, std::string_view name, Argument
 /// gives a value.
 void read_megatron_arguments(Arguments& all, const std::string& framework);
 
+/// Puts what it knows into the draft, and leaves the rest to the caller.
+void read_megatron_parts(Arguments& all, const std::string& framework);
+
 /// Returns true for a name that arguments.py has for model or plan, which tells a command that trains.
 [[nodiscard]] bool is_megatron_argument(std::string_view name);
 

@@ -121,7 +121,8 @@ void read_batch_schedule(Arguments& all) {
     return all.ignore("step_batch_size_schedule", "the batch grows; the experiment is a step of plan.global_batch_size");
   const auto phases = phases_of(text_of(schedule->value));
   if (phases.empty()) return all.draft().contradict(schedule->source, "found no list such as 0:384 200B:768");
-  const auto samples = whole_number(all.find("train_samples") != nullptr ? all.find("train_samples")->value : Json());
+  const Argument* limit = all.find("train_samples");
+  const auto samples = whole_number(limit != nullptr ? limit->value : Json());
   const auto length = whole_number(all.draft().value("model.seq_length"));
   const double tokens = samples && length ? static_cast<double>(*samples) * static_cast<double>(*length) : 1e300;
   Phase last = phases.front();
@@ -133,12 +134,14 @@ void read_batch_schedule(Arguments& all) {
 }
 
 void read_length(Arguments& all) {
-  if (const auto samples = all.take_count("train_samples"))
-    return all.became("train_samples", "training.samples", *samples);
-  if (const auto tokens = all.take_count("train_tokens"))
-    return all.became("train_tokens", "training.tokens", *tokens);
+  for (const char* length : {"train_samples", "train_tokens", "train_iters"})
+    if (all.contains(length) && !unresolved_variable(all.find(length)->value).empty())
+      all.ignore(length, "the length of the training changes no step");
+  const auto length_in = [&all](const char* name) { return all.answers(name) ? std::nullopt : all.take_count(name); };
+  if (const auto samples = length_in("train_samples")) return all.became("train_samples", "training.samples", *samples);
+  if (const auto tokens = length_in("train_tokens")) return all.became("train_tokens", "training.tokens", *tokens);
   const auto batch = whole_number(all.draft().value("plan.global_batch_size"));
-  const auto steps = all.take_count("train_iters", 0);
+  const auto steps = all.answers("train_iters") ? std::nullopt : all.take_count("train_iters", 0);
   if (steps && *steps > 0 && batch && *batch > 0 && *steps < 1'000'000'000 && *batch < 1'000'000'000)
     all.became("train_iters", "training.samples", *steps * *batch, "times the global batch");
   all.ignore("train_iters", "the length of the training changes no step");

@@ -45,7 +45,8 @@ ShellTest simple_test(const std::vector<TestWord>& words) {
     return {empty == (words[0].text == "-z"), ""};
   }
   if (words.size() != 3) return {std::nullopt, ""};
-  const std::string &a = words[0].text, &by = words[1].text, &b = words[2].text;
+  const std::string a = words[0].set || !words[2].text.empty() ? words[0].text : "";
+  const std::string &by = words[1].text, &b = words[2].text;
   const std::string cause = open_name(a).empty() ? open_name(b) : open_name(a);
   if (!cause.empty()) return {std::nullopt, cause};
   if (by == "=" || by == "==") return {matches_pattern(a, b), ""};
@@ -98,7 +99,8 @@ ShellTest arithmetic_test(const std::vector<ShellToken>& tokens, std::size_t& at
 TestWord read_test_word(const ShellToken& token, ShellVariables& variables) {
   TestWord word{variables.text(token.text).text(), true};
   const std::string name = open_name(word.text);
-  word.set = name.empty() || word.text != "${" + name + "}" || variables.contains(name);
+  const bool alone = !name.empty() && word.text == "${" + name + "}";
+  word.set = !alone || (variables.contains(name) && !variables.is_positional(name));
   return word;
 }
 

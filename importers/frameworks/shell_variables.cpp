@@ -96,6 +96,7 @@ void ShellVariables::set(const std::string& name, std::vector<PlacedText> elemen
   const bool word = one && text.find_first_of(" \t\n") == std::string::npos;
   const bool command = one && (text.find("$(") != std::string::npos || text.find('`') != std::string::npos);
   const bool positional = word && is_digits(unresolved_variable(Json(text)));
+  if (positional) positional_.insert(name);
   if (positional || (command && text.find("--") == std::string::npos))
     elements = {PlacedText(reference(name), elements.front().offset())};
   values_[name] = {std::move(elements), list};
@@ -119,12 +120,6 @@ void ShellVariables::add(const std::string& name, std::vector<PlacedText> elemen
 
 void ShellVariables::doubt(const std::string& name, const std::string& cause) {
   if (!given_.contains(name)) values_[name] = {{PlacedText(reference(cause.empty() ? name : cause), 0)}, false};
-}
-
-std::vector<std::string> ShellVariables::names() const {
-  std::vector<std::string> names;
-  for (const auto& [name, value] : values_) names.push_back(name);
-  return names;
 }
 
 std::optional<std::string> ShellVariables::known(const std::string& name) const {
@@ -267,7 +262,7 @@ void ShellVariables::expand_name(const std::string& name, bool quoted, bool all,
     if (!first && (all || !quoted)) out.splits ? out.cut() : out.take(PlacedText(" ", offset), true);
     if (!first && quoted && !all) out.take(PlacedText(" ", offset), true);
     spend(element.size() + 1);
-    out.take(element, quoted);
+    out.take(element.offset() == 0 ? PlacedText(element.text(), offset) : element, quoted);
     first = false;
   }
 }

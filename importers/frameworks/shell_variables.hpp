@@ -38,7 +38,8 @@ class ShellVariables {
   [[nodiscard]] std::optional<std::int64_t> arithmetic(std::string_view expression);
   /// Returns true if the script, or the user, sets it, whether it has a value or not.
   [[nodiscard]] bool contains(const std::string& name) const { return values_.contains(name); }
-  [[nodiscard]] std::vector<std::string> names() const;
+  /// Returns true if it is one of the script's own arguments ($1), which are empty where none is given.
+  [[nodiscard]] bool is_positional(const std::string& name) const { return positional_.contains(name); }
 
  private:
   struct Value {
@@ -55,6 +56,7 @@ class ShellVariables {
 
   std::map<std::string, Value> values_;
   std::set<std::string> given_;
+  std::set<std::string> positional_;
   std::string path_;
   std::size_t spent_ = 0;
 };

@@ -112,6 +112,7 @@ THIRD_PARTY = {
     "boost/": [("topologies/", ".cpp")],
     "nlohmann/": [("config/", ""), ("reports/", ".cpp"), ("reports/result/result_key", ".hpp"), ("importers/", ".cpp"), ("studies/", ".cpp"), ("planner/", ".cpp"), ("planner/emit/export_report", ".hpp"), ("python/", ""), ("apps/", ""), ("tests/", "")],
     "yaml-cpp/": [("config/", ".cpp"), ("importers/", ".cpp"), ("tests/", "")],
+    "toml++/": [("importers/frameworks/toml_keys", ".cpp")],
     "csv.h": [("studies/validate/csv_text", ".cpp")],
     "nlopt": [("studies/calibrate/optimizer", ".cpp"), ("planner/methods/zeroth_order", ".cpp")],
     "Cbc_C_Interface.h": [("planner/methods/partition_ilp", ".cpp")],
