@@ -19,6 +19,7 @@ constexpr std::int64_t kUsualSequence = 4096;
 constexpr std::int64_t kUsualGpusPerNode = 8;
 constexpr const char* kUsualCluster = "dgx-h100";
 constexpr const char* kUsualModel = "llama3.1-8b";
+constexpr const char* kClusterOfNarrow = "dgx-b200";  ///< it has units for values of 4 bits and scales of 32 values
 
 /// Returns a positive integer fact. Nothing where it is missing or anything else, which the reader of
 /// experiments refuses later.
@@ -51,7 +52,8 @@ std::optional<std::int64_t> gpus_launched(const Draft& draft) {
 std::int64_t gpus_of_plan(const Draft& draft) {
   const std::int64_t replica = gpus_of_replica(draft);
   const std::int64_t experts =
-      count_or(draft, "plan.expert_parallel", 1) * count_or(draft, "plan.expert_tensor_parallel", 1);
+      count_or(draft, "plan.expert_parallel", 1) *
+      count_or(draft, "plan.expert_tensor_parallel", count_or(draft, "plan.tensor_parallel", 1));
   const std::int64_t shared_by_experts = experts * count_or(draft, "plan.pipeline_parallel", 1);
   return replica *
          std::max(count_or(draft, "plan.data_parallel", 1), (shared_by_experts + replica - 1) / replica);
@@ -83,6 +85,17 @@ void lack_model(Draft& draft) {
                "orrery list models");
 }
 
+/// Frameworks pad the vocabulary so that tensor ranks share it evenly.
+void pad_vocabulary(Draft& draft) {
+  const auto multiple = count_of(draft, launch::kVocabularyMultiple);
+  const auto size = count_of(draft, "model.vocab");
+  if (!multiple || !size || *size % *multiple == 0) return;
+  if (draft.origin("model.vocab")->place.file == "--set") return;
+  const std::int64_t padded = (*size + *multiple - 1) / *multiple * *multiple;
+  draft.forget("model.vocab");
+  draft.default_to("model.vocab", padded, fmt::format("{} tokens, padded to a multiple of {}", *size, *multiple));
+}
+
 void choose_sequence(Draft& draft) {
   const Json& kind = draft.value("model.kind");
   if (draft.has("model.seq_length") || draft.has("model.base") || kind == "mlp" || kind == "convnet") return;
@@ -104,7 +117,9 @@ void choose_model(Draft& draft) {
 
 void choose_cluster(Draft& draft) {
   if (draft.has("cluster.base") || draft.has("cluster.gpu") || machines::describes_machine(draft)) return;
-  draft.default_to("cluster.base", kUsualCluster,
+  const Json& precision = draft.value("plan.precision");
+  const bool narrow = precision == "fp4" || precision == "mxfp8";
+  draft.default_to("cluster.base", narrow ? kClusterOfNarrow : kUsualCluster,
                    "no file describes the machine; --set cluster=NAME takes one of orrery list clusters");
 }
 
@@ -140,14 +155,26 @@ void count_nodes(Draft& draft) {
   draft.default_to("cluster.nodes", std::max<std::int64_t>(1, (gpus + of_node - 1) / of_node), note);
 }
 
+/// Replicas of the job.
+std::int64_t replicas_of(const Draft& draft) {
+  const std::int64_t gpus = gpus_launched(draft).value_or(gpus_of_plan(draft));
+  return count_or(draft, "plan.data_parallel", std::max<std::int64_t>(1, gpus / gpus_of_replica(draft)));
+}
+
+/// ZeRO shards over the replicas of one copy.
+void divide_copies(Draft& draft) {
+  const auto copies = count_of(draft, launch::kShardedCopies);
+  if (!copies || *copies < 2) return;
+  draft.default_to("plan.zero_group_size", std::max<std::int64_t>(1, replicas_of(draft) / *copies),
+                   fmt::format("{} replicas / {} copies", replicas_of(draft), *copies));
+}
+
 /// The global batch of accumulation steps: micro-batch times steps times replicas.
 void complete_batch(Draft& draft) {
   const auto steps = count_of(draft, launch::kAccumulation);
   if (!steps) return;
   const std::int64_t micro = count_or(draft, "plan.micro_batch_size", 1);
-  const std::int64_t gpus = gpus_launched(draft).value_or(gpus_of_plan(draft));
-  const std::int64_t replicas =
-      count_or(draft, "plan.data_parallel", std::max<std::int64_t>(1, gpus / gpus_of_replica(draft)));
+  const std::int64_t replicas = replicas_of(draft);
   draft.default_to(
       "plan.global_batch_size", micro * *steps * replicas,
       fmt::format("micro-batch {} x {} accumulation steps x {} replicas", micro, *steps, replicas));
@@ -159,6 +186,7 @@ void combine(Draft& draft, const Catalog& catalog) {
   name_model(draft, catalog);
   choose_model(draft);
   lack_model(draft);
+  pad_vocabulary(draft);
   choose_sequence(draft);
   drop_idle_window(draft);
   choose_cluster(draft);
@@ -166,6 +194,7 @@ void combine(Draft& draft, const Catalog& catalog) {
   machines::complete_machine(draft, catalog);
   complete_batch(draft);
   if (serves(draft)) complete_serving(draft);
+  divide_copies(draft);
 }
 
 }  // namespace orrery::importers

@@ -107,6 +107,7 @@ Imported import_files(const ImportRequest& request, const Catalog& catalog, cons
     imported.files.push_back({path, std::string(importer.name)});
     importer.read({file, settled.options, catalog}, draft);
   }
+  draft.settle_awaited();
   if (!draft.stopped()) combine(draft, catalog);
   imported.items = draft.items();
   if (draft.stopped()) return imported;

@@ -2,6 +2,16 @@
 
 #include <array>
 
+#include "importers/frameworks/accelerate.hpp"
+#include "importers/frameworks/deepspeed.hpp"
+#include "importers/frameworks/gpt_neox.hpp"
+#include "importers/frameworks/hf_trainer.hpp"
+#include "importers/frameworks/launch_script.hpp"
+#include "importers/frameworks/llm_foundry.hpp"
+#include "importers/frameworks/megatron_log.hpp"
+#include "importers/frameworks/megatron_yaml.hpp"
+#include "importers/frameworks/nemo.hpp"
+#include "importers/frameworks/torchtitan.hpp"
 #include "importers/machines/nccl_topology.hpp"
 #include "importers/models/huggingface.hpp"
 #include "importers/models/quantization.hpp"
@@ -12,6 +22,17 @@ namespace orrery::importers {
 namespace {
 
 const std::array kImporters{
+    frameworks::kMegatronLog,
+    frameworks::kMegatronYaml,
+    frameworks::kPrimus,
+    frameworks::kLaunchScript,
+    frameworks::kTorchtitan,
+    frameworks::kGptNeox,
+    frameworks::kLlmFoundry,
+    frameworks::kAccelerate,
+    frameworks::kNemo,
+    frameworks::kTrainer,
+    frameworks::kDeepSpeed,
     machines::kNcclTopology,        machines::kNcclGraphs,       simulators::kCalculonApplication,
     simulators::kCalculonExecution, simulators::kCalculonSystem, simulators::kSimumaxStrategy,
     simulators::kSimumaxSystem,     simulators::kSimumaxModel,   models::kModelOpt,

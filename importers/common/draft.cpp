@@ -89,6 +89,23 @@ void Draft::lack(std::string_view ours, std::string note) {
   add({Fate::missing, {}, "", "", std::string(ours), std::move(note)});
 }
 
+void Draft::await(const SourceKey& key, std::string_view ours, std::string note) {
+  const std::size_t item =
+      add({Fate::missing, key.place, key.key, described(key.value), std::string(ours), std::move(note)});
+  awaited_.push_back({item, std::string(ours)});
+}
+
+void Draft::settle_awaited() {
+  for (const Awaited& awaited : awaited_) {
+    const ImportItem* origin = this->origin(awaited.ours);
+    if (origin == nullptr) continue;
+    ImportItem& item = items_[awaited.item];
+    item.fate = Fate::ignored;
+    item.note = fmt::format("{} gives it", origin->place.file.empty() ? origin->note : origin->place.text());
+  }
+  awaited_.clear();
+}
+
 const Json& Draft::value(std::string_view ours) const {
   static const Json kNone;
   const auto found = facts_.find(ours);

@@ -54,6 +54,9 @@ inline constexpr const char* kServedWeights = "launch.served_weights";      ///<
 inline constexpr const char* kServedCache = "launch.served_cache";          ///< of keys and values
 inline constexpr const char* kLinks = "launch.links_per_gpu";  ///< NVLinks, of a rate that the GPU decides
 inline constexpr const char* kSockets = "launch.sockets";      ///< true: the NICs have no RDMA
+inline constexpr const char* kShardedCopies = "launch.sharded_copies";  ///< of what ZeRO shards, over replicas
+inline constexpr const char* kMeasuredStep = "launch.measured_step_s";  ///< seconds of the steps of a log
+inline const std::string kVariable = "launch.variable.";                ///< and the name: one of a script
 }  // namespace launch
 
 class Draft {
@@ -72,6 +75,10 @@ class Draft {
   void contradict(const SourceKey& key, std::string note);
   /// Says that `key` cannot be read, and what would resolve it.
   void lack(const SourceKey& key, std::string note);
+  /// Says that another file fills in `key`, for the dotted key `ours`: missing where none does.
+  void await(const SourceKey& key, std::string_view ours, std::string note);
+  /// Settles what was awaited: no file comes after.
+  void settle_awaited();
   /// Says that no file gives what is needed for `ours`.
   void lack(std::string_view ours, std::string note);
 
@@ -102,10 +109,16 @@ class Draft {
     std::size_t item = 0;
   };
 
+  struct Awaited {
+    std::size_t item = 0;
+    std::string ours;
+  };
+
   std::size_t add(ImportItem item);
 
   std::map<std::string, Fact, std::less<>> facts_;
   std::vector<ImportItem> items_;
+  std::vector<Awaited> awaited_;
 };
 
 }  // namespace orrery::importers

@@ -117,6 +117,7 @@ THIRD_PARTY = {
     "httplib.h": [("explore/server", ".cpp")],
     "yaml-cpp/": [("config/", ".cpp"), ("importers/", ".cpp"), ("explore/", ".cpp"), ("tests/", "")],
     "expat.h": [("importers/machines/xml_tree", ".cpp")],
+    "toml++/": [("importers/frameworks/toml_keys", ".cpp")],
     "csv.h": [("studies/validate/csv_text", ".cpp")],
     "nlopt": [("studies/calibrate/optimizer", ".cpp"), ("planner/methods/zeroth_order", ".cpp")],
     "Cbc_C_Interface.h": [("planner/methods/partition_ilp", ".cpp")],

@@ -1,0 +1,196 @@
+#include "importers/frameworks/arguments.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <string>
+
+#include "config/text/wording.hpp"
+
+namespace orrery::importers::frameworks {
+namespace {
+
+constexpr double kLargestWhole = 9e15;  ///< beyond it, a double holds no whole number exactly
+
+std::optional<std::int64_t> whole_number_in(std::string text) {
+  std::erase(text, '_');
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return whole_number(Json(number));
+}
+
+std::string lower(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+bool begins_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+}  // namespace
+
+std::optional<std::int64_t> whole_number(const Json& value) {
+  if (value.is_number_integer()) {
+    if (value.is_number_unsigned() && value.get<std::uint64_t>() > std::uint64_t{INT64_MAX}) return std::nullopt;
+    return value.get<std::int64_t>();
+  }
+  if (value.is_string()) return whole_number_in(value.get<std::string>());
+  if (!value.is_number()) return std::nullopt;
+  const double number = value.get<double>();
+  if (!(std::abs(number) <= kLargestWhole) || number != std::floor(number)) return std::nullopt;
+  return static_cast<std::int64_t>(number);
+}
+
+std::optional<bool> flag_of(const Json& value) {
+  constexpr std::array<std::string_view, 5> kOn{"true", "yes", "on", "1", "y"};
+  constexpr std::array<std::string_view, 5> kOff{"false", "no", "off", "0", "n"};
+  if (value.is_boolean()) return value.get<bool>();
+  const std::string text = lower(text_of(value));
+  if (std::ranges::find(kOn, text) != kOn.end()) return true;
+  if (std::ranges::find(kOff, text) != kOff.end()) return false;
+  return std::nullopt;
+}
+
+std::string text_of(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  return value.is_null() ? "" : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string unresolved_variable(const Json& value) {
+  if (value.is_array()) {
+    for (const Json& element : value)
+      if (const std::string name = unresolved_variable(element); !name.empty()) return name;
+    return "";
+  }
+  if (!value.is_string()) return "";
+  const std::string& text = value.get_ref<const std::string&>();
+  for (std::size_t at = text.find('$'); at != std::string::npos; at = text.find('$', at + 1)) {
+    std::size_t begin = at + 1;
+    if (begin < text.size() && (text[begin] == '(' || text[begin] == '`')) return "$" + text.substr(begin, 40);
+    if (begin < text.size() && text[begin] == '{') ++begin;
+    std::size_t end = begin;
+    while (end < text.size() && (begins_name(text[end]) || text[end] == '.')) ++end;
+    if (end > begin) return text.substr(begin, end - begin);
+  }
+  return "";
+}
+
+Argument respelled(const SourceKey& key, const std::string& name, const Spelling* first, std::size_t count) {
+  const Spelling* found = std::find_if(first, first + count, [&](const Spelling& s) { return s.theirs == name; });
+  if (found == first + count) return {name, key.value, key};
+  Json value = key.value;
+  if (found->negated)
+    if (const auto flag = flag_of(value)) value = !*flag;
+  return {std::string(found->name), std::move(value), key};
+}
+
+void Arguments::add(Argument argument) {
+  const auto [known, fresh] = last_.emplace(argument.name, list_.size());
+  if (!fresh) {
+    const Argument& before = list_[known->second];
+    draft_.ignore(before.source, fmt::format("given again at {}", argument.source.place.text()));
+    known->second = list_.size();
+  }
+  list_.push_back(std::move(argument));
+}
+
+const Argument* Arguments::find(std::string_view name) const {
+  const auto found = last_.find(name);
+  return found == last_.end() ? nullptr : &list_[found->second];
+}
+
+const Argument* Arguments::take(std::string_view name, std::string_view ours) {
+  const Argument* argument = find(name);
+  if (argument == nullptr) return nullptr;
+  if (argument->value.is_null()) {
+    if (answer(name)) draft_.ignore(argument->source, "no value");
+    return nullptr;
+  }
+  const std::string variable = unresolved_variable(argument->value);
+  if (variable.empty()) return argument;
+  if (!answer(name)) return nullptr;
+  if (!ours.empty() && draft_.stated(ours))
+    draft_.ignore(argument->source, fmt::format("{} has no value here; {} is given", variable, ours));
+  else if (ours.empty())
+    draft_.lack(argument->source, fmt::format("{} has no value: --set {}=VALUE", variable, variable));
+  else
+    draft_.lack(argument->source,
+                fmt::format("{} has no value: --set {}=VALUE, or --set {}=VALUE", variable, variable, ours));
+  return nullptr;
+}
+
+std::optional<std::int64_t> Arguments::take_count(std::string_view name, std::int64_t least) {
+  const Argument* argument = take(name);
+  if (argument == nullptr) return std::nullopt;
+  const auto number = whole_number(argument->value);
+  if (number && *number >= least) return number;
+  if (answer(name))
+    draft_.contradict(argument->source,
+                    fmt::format("found {}, allowed a whole number from {} on", described(argument->value), least));
+  return std::nullopt;
+}
+
+std::optional<bool> Arguments::take_flag(std::string_view name) {
+  const Argument* argument = take(name);
+  if (argument == nullptr) return std::nullopt;
+  if (const auto flag = flag_of(argument->value)) return flag;
+  if (answer(name))
+    draft_.contradict(argument->source, fmt::format("found {}, allowed true or false", described(argument->value)));
+  return std::nullopt;
+}
+
+std::string Arguments::take_text(std::string_view name) {
+  const Argument* argument = take(name);
+  return argument == nullptr ? "" : lower(text_of(argument->value));
+}
+
+void Arguments::map(std::string_view name, std::string_view ours) {
+  if (const Argument* argument = take(name, ours)) became(name, ours, argument->value);
+}
+
+void Arguments::map_count(std::string_view name, std::string_view ours, std::int64_t least) {
+  if (take(name, ours) == nullptr) return;
+  if (const auto number = take_count(name, least)) became(name, ours, *number);
+}
+
+void Arguments::map_flag(std::string_view name, std::string_view ours) {
+  if (take(name, ours) == nullptr) return;
+  if (const auto flag = take_flag(name)) became(name, ours, *flag);
+}
+
+void Arguments::became(std::string_view name, std::string_view ours, Json value, std::string note) {
+  if (const Argument* argument = find(name)) {
+    answer(name);
+    draft_.map(argument->source, ours, std::move(value), std::move(note));
+  }
+}
+
+void Arguments::ignore(std::string_view name, std::string_view reason) {
+  const Argument* argument = find(name);
+  if (argument == nullptr || !answer(name)) return;
+  draft_.ignore(argument->source, argument->value.is_null() ? "no value" : std::string(reason));
+}
+
+void Arguments::refuse(std::string_view name, std::string_view what, std::string_view nearest) {
+  const Argument* argument = find(name);
+  if (argument == nullptr || !answer(name)) return;
+  if (context_.options.approximate)
+    draft_.ignore(argument->source, fmt::format("approximated: {}; {}", what, nearest));
+  else
+    draft_.lack(argument->source, fmt::format("{}; --approximate takes the nearest: {}", what, nearest));
+}
+
+void Arguments::rest(std::string_view (*reason_of)(std::string_view name)) {
+  for (std::size_t i = 0; i < list_.size(); ++i) {
+    const Argument& argument = list_[i];
+    if (last_.find(argument.name)->second != i || !answer(argument.name)) continue;
+    const std::string_view reason = argument.value.is_null() ? "no value" : reason_of(argument.name);
+    draft_.ignore(argument.source, reason.empty() ? "Orrery does not know this key" : std::string(reason));
+  }
+}
+
+}  // namespace orrery::importers::frameworks
