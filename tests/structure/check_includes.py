@@ -82,6 +82,8 @@ MAY_INCLUDE = {
     "studies/converge": FACE + REPORTS + ["topologies/gossip"],
     "studies/capacity": FACE,
     "studies/compare": FACE + CONFIG + REPORTS + ["planner/space", "sim/metrics", "sim/step", "sim/claims", "sim/run", "studies/converge", "studies/validate", "topologies/gossip"],
+    "studies/explain/measured": FACE,
+    "studies/explain": FACE + CONFIG + REPORTS + ["sim/cost", "sim/engine", "sim/metrics", "sim/run", "sim/step", "studies/explain/measured"],
     "studies/sensitivity": FACE + CONFIG + ["sim/run"],
     "studies/elastic": FACE + CONFIG + ["sim/run"] + TOPOLOGIES + WORKLOADS,
     "studies/validate": FACE + CONFIG + REPORTS + ["sim/metrics", "sim/run"],
