@@ -14,6 +14,7 @@
 #include "config/experiment/read_experiment.hpp"
 #include "config/schema/menus.hpp"
 #include "orrery/error.hpp"
+#include "studies/explain/constants.hpp"
 #include "studies/explain/explain.hpp"
 #include "studies/explain/writers.hpp"
 
@@ -23,7 +24,8 @@ namespace {
 struct ExplainOptions {
   std::vector<std::string> arguments;
   std::vector<std::string> calibrations;
-  std::string json;
+  std::string json, html, trace;
+  bool calibrate = false;
 };
 
 void print_explanation(const Explanation& explanation) {
@@ -49,11 +51,20 @@ int run_explain(const ExplainOptions& options, const CommonOptions& common) {
   for (const std::string& file : files) outputs.protect(file);
   for (const std::string& file : options.calibrations) outputs.protect(file);
   OutputFile* json = outputs.open(options.json);
+  OutputFile* page = outputs.open(options.html);
+  OutputFile* trace = outputs.open(options.trace);
   const LocatedExperiment read = read_experiment_file(files.front(), overrides_among(options.arguments),
                                                       catalog_with(options.calibrations), menus());
   const Measurements measured = read_measurements({files.begin() + 1, files.end()});
-  const Explanation explanation =
-      read.apply([&](const Experiment& experiment) { return explain(experiment, measured); });
+  ExplainedTimelines timelines;
+  const bool draws = page != nullptr || trace != nullptr;
+  const Explanation explanation = read.apply([&](const Experiment& experiment) {
+    Explanation one = explain(experiment, measured, draws ? &timelines : nullptr);
+    if (options.calibrate) find_constants(experiment, one);
+    return one;
+  });
+  if (page != nullptr) write_explanation_page(explanation, timelines, to(*page));
+  if (trace != nullptr) write_both_traces(measured.profiles, timelines, to(*trace));
   if (json != nullptr) write_explanation_json(explanation, to(*json));
   outputs.commit();
   if (!common.quiet && !outputs.use_standard_output()) print_explanation(explanation);
@@ -72,6 +83,11 @@ Command add_explain(CLI::App& app, const CommonOptions& common) {
       ->required();
   add_calibration_files(app, options->calibrations);
   add_output(app, "--json", options->json, "Write the explanation as JSON (- for standard output)");
+  add_output(app, "--html", options->html, "Write a page with the terms, their causes and both timelines");
+  add_output(app, "--trace", options->trace,
+             "Write one Chrome trace of the last measured step and of the simulated one, from a common beginning");
+  app.add_flag("--calibrate", options->calibrate,
+               "Say which constants of the experiment the run contradicts, and which values it implies");
   return [options, &common] { return run_explain(*options, common); };
 }
 

@@ -10,6 +10,7 @@ namespace {
 
 /// A GPU that has work queued begins it within microseconds; a longer wait has another cause.
 constexpr std::int64_t kLaunchGapNs = 10'000;
+constexpr std::int64_t kStretches = 4000;  ///< a page shows so many in a step
 
 class StepAccountant {
  public:
@@ -17,7 +18,9 @@ class StepAccountant {
       : profile_(profile), ready_(ready), to_(to) {}
 
   void account(const TimeRange& window, std::int32_t step) {
-    begin_ = window.start_ns;
+    begin_ = to_.last_begin_ns = window.start_ns;
+    shortest_ = (window.finish_ns - window.start_ns) / kStretches;
+    to_.stretches.clear();
     std::int64_t now = window.start_ns;
     const std::vector<GpuSpan>& spans = profile_.spans;
     while (first_ < spans.size() && spans[first_].finish_ns <= window.start_ns) ++first_;
@@ -43,9 +46,15 @@ class StepAccountant {
     const std::int64_t length = range.finish_ns - range.start_ns;
     if (length <= 0) return;
     to_.times_ns[term] += length;
+    const TimeRange of_step{range.start_ns - begin_, range.finish_ns - begin_};
     TimeRange& longest = to_.longest[term];
-    if (length > longest.finish_ns - longest.start_ns)
-      longest = {range.start_ns - begin_, range.finish_ns - begin_};
+    if (length > longest.finish_ns - longest.start_ns) longest = of_step;
+    std::vector<LaneStretch>& lane = to_.stretches;
+    if (!lane.empty() && (lane.back().term == term || length < shortest_)) {
+      lane.back().range.finish_ns = of_step.finish_ns;
+    } else {
+      lane.push_back({term, of_step});
+    }
   }
 
   /// A kernel, or the kernels of an operation in their shares, of which gaps between launches are the host's.
@@ -171,7 +180,8 @@ class StepAccountant {
   const std::vector<std::int64_t>& ready_;
   RankAccount& to_;
   std::int64_t begin_ = 0;
-  std::size_t first_ = 0;  ///< the first span that does not end before the window
+  std::int64_t shortest_ = 0;  ///< stretch that is told apart
+  std::size_t first_ = 0;      ///< the first span that does not end before the window
   std::vector<std::uint32_t> messages_;
   std::size_t next_ = 0;
   std::vector<std::uint32_t> flying_;

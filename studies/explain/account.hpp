@@ -39,6 +39,12 @@ struct MessageKind {
   friend auto operator<=>(const MessageKind&, const MessageKind&) = default;
 };
 
+/// A stretch of one term, from the beginning of its step.
+struct LaneStretch {
+  std::size_t term = 0;
+  TimeRange range;
+};
+
 struct RankAccount {
   std::int64_t rank = 0;
   std::int64_t steps = 0;    ///< that are accounted for
@@ -48,6 +54,8 @@ struct RankAccount {
   std::array<TimeRange, step_term::kCount> longest{};
   std::map<MessageKind, MessageCount> messages;
   std::vector<std::int64_t> each_step_ns;
+  std::int64_t last_begin_ns = 0;      ///< of the last step
+  std::vector<LaneStretch> stretches;  ///< of the last step; those too short to be seen belong to the one before
 };
 
 /// @param ready_ns  of the profile, of LinedUp

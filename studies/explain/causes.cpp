@@ -190,7 +190,7 @@ class CauseFinder {
                   more[r] - usual);
   }
 
-  void add(Finding finding, std::function<void(Slowdowns&)> mend) {
+  void add(ExplainedCause finding, std::function<void(Slowdowns&)> mend) {
     to_.findings.push_back(std::move(finding));
     mends_.push_back(std::move(mend));
   }
@@ -210,7 +210,7 @@ class CauseFinder {
       to_.findings[i].gain_ps = all - replay.step_ps(mended);
     }
     std::ranges::stable_sort(to_.findings, std::greater<>(),
-                             [](const Finding& finding) { return finding.gain_ps.value_or(0); });
+                             [](const ExplainedCause& finding) { return finding.gain_ps.value_or(0); });
     const double off = to_.measured_ps > 0 ? std::abs(static_cast<double>(explained - to_.measured_ps)) /
                                                  static_cast<double>(to_.measured_ps)
                                            : 0;

@@ -28,8 +28,8 @@ std::optional<std::vector<std::uint32_t>> members_of(const CollectiveLog& log, c
 void explain_log(const CollectiveLog& log, const Topology& topology, const Plan& plan, Explanation& to) {
   if (!log.collective) {
     to.unmatched.push_back(log.source +
-                           ": which collective it measures is not said; name the file after it, such as "
-                           "all_gather.log");
+                           ": measures a collective that steps do not have, or does not say which: name the "
+                           "file after it, such as all_gather.log");
     return;
   }
   const std::optional<std::vector<std::uint32_t>> members = members_of(log, topology);
@@ -57,7 +57,7 @@ void judge(Explanation& to) {
     if (largest == nullptr || largest->bytes < 64'000'000 || !(largest->simulated_s > 0)) return;
     const double factor = largest->measured_s / largest->simulated_s;
     if (factor > 0.95 && factor < 1.05) return;
-    Finding finding;
+    ExplainedCause finding;
     finding.cause = largest->collective + " bandwidth";
     finding.factor = factor;
     finding.sentence = fmt::format("a {} of {:.3g} MB among {} ranks takes {:.3g} times as long as simulated",

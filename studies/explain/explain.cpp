@@ -46,14 +46,25 @@ void describe_profiles(const Measurements& measured, std::int64_t gpus, Explanat
   }
 }
 
-void explain_profiles(const Experiment& experiment, const Measurements& measured, Explanation& to) {
+void add_lanes(const AccountPair& accounts, ExplainedTimelines& to) {
+  for (std::size_t r = 0; r < accounts.measured.size(); ++r) {
+    const RankAccount& measured = accounts.measured[r];
+    to.lanes.push_back({measured.rank, "measured", measured.stretches});
+    to.lanes.push_back({measured.rank, "simulated", accounts.simulated[r].stretches});
+    const std::int64_t begin = measured.last_begin_ns - to.clock_ahead_ns[r];
+    to.begin_ns = r == 0 ? begin : std::min(to.begin_ns, begin);
+  }
+}
+
+void explain_profiles(const Experiment& experiment, const Measurements& measured, Explanation& to,
+                      ExplainedTimelines* timelines) {
   const std::int64_t gpus = experiment.plan.gpus();
   const std::vector<std::uint32_t> ranks = ranks_of(measured.profiles, gpus);
   describe_profiles(measured, gpus, to);
   const LinedUp lined = line_up(measured.profiles);
   AccountPair accounts;
   accounts.measured = account_for(measured.profiles, lined);
-  const std::vector<Profile> own = simulated_profiles(experiment, ranks);
+  std::vector<Profile> own = simulated_profiles(experiment, ranks);
   accounts.simulated = account_for(own, line_up(own));
   accounts.by_name = measured.profiles.front().writer != "orrery";
   accounts.lined_up = lined.met > 0 && lined.unmatched <= lined.met / 10;
@@ -65,14 +76,15 @@ void explain_profiles(const Experiment& experiment, const Measurements& measured
         lined.unmatched));
   explain_terms(accounts, to);
   find_causes(accounts, experiment, to);
+  if (timelines == nullptr) return;
+  timelines->clock_ahead_ns = lined.clock_ahead_ns;
+  add_lanes(accounts, *timelines);
+  timelines->simulated = std::move(own);
 }
 
 }  // namespace
 
-std::vector<Profile> simulated_profiles(const Experiment& experiment, const std::vector<std::uint32_t>& ranks) {
-  Memo memo;
-  const PreparedExperiment prepared = prepare(experiment, memo);
-  const Run run = run_in_layers(prepared, memo);
+std::vector<Profile> profiles_of(const Run& run, const Plan& plan, const std::vector<std::uint32_t>& ranks) {
   TraceOptions options;
   options.ranks = ranks;
   std::ranges::sort(options.ranks);
@@ -83,13 +95,20 @@ std::vector<Profile> simulated_profiles(const Experiment& experiment, const std:
     std::stringbuf bytes(std::move(text), std::ios::in);
     profiles.push_back(read_chrome_profile(bytes, "simulated " + name));
   };
-  const RankGrid grid(prepared.experiment.plan);
+  const RankGrid grid(plan);
   const RunView view = run.view();
   write_kineto(view, grid, options, read_back);
   return profiles;
 }
 
-Explanation explain(const Experiment& experiment, const Measurements& measured) {
+std::vector<Profile> simulated_profiles(const Experiment& experiment, const std::vector<std::uint32_t>& ranks) {
+  Memo memo;
+  const PreparedExperiment prepared = prepare(experiment, memo);
+  return profiles_of(run_in_layers(prepared, memo), prepared.experiment.plan, ranks);
+}
+
+Explanation explain(const Experiment& experiment, const Measurements& measured,
+                    ExplainedTimelines* timelines) {
   Explanation out;
   out.name = experiment.name;
   if (!measured.serving.empty()) {
@@ -99,7 +118,7 @@ Explanation explain(const Experiment& experiment, const Measurements& measured) 
                      "found requests to serve, whose measurements are results of vLLM's benchmark or the log of "
                      "a server");
   } else if (!measured.profiles.empty()) {
-    explain_profiles(experiment, measured, out);
+    explain_profiles(experiment, measured, out, timelines);
   } else if (!measured.training.empty()) {
     explain_logs(experiment, measured.training, out);
   }

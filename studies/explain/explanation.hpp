@@ -41,7 +41,7 @@ struct ExplainedMessages {
 };
 
 /// A cause behind terms.
-struct Finding {
+struct ExplainedCause {
   std::string cause;        ///< "rank 5", "attention", "tensor messages", "data loading"
   std::string sentence;     ///< about it
   double factor = 0;        ///< of times over simulated ones; 0 where it is a delay
@@ -63,6 +63,15 @@ struct ExplainedFigure {
   double measured = 0, simulated = 0;
 };
 
+/// A constant of the experiment that the run contradicts, and the value that it would take.
+struct ContradictedConstant {
+  std::string key;
+  double value = 0;
+  double implied = 0;
+  std::string why;
+  bool possible = true;  ///< the implied value is within the key's limits
+};
+
 struct Explanation {
   std::string name;                 ///< of the experiment
   std::vector<std::string> read;    ///< what each file is, a sentence each
@@ -73,9 +82,10 @@ struct Explanation {
   std::int64_t steps = 0;                         ///< that were measured
   std::vector<ExplainedTerm> terms;               ///< the largest difference first
   std::vector<ExplainedMessages> messages;
-  std::vector<Finding> findings;  ///< the largest gain first
+  std::vector<ExplainedCause> findings;  ///< the largest gain first
   std::vector<ExplainedCollective> collectives;
   std::vector<ExplainedFigure> figures;
+  std::vector<ContradictedConstant> constants;
   std::vector<std::string> unmatched;  ///< what could not be lined up
   std::string confidence;              ///< "high", "medium" or "low", and why
 

@@ -111,7 +111,7 @@ void add_candidates(const Report& report, Explanation& to) {
     const double factor = 1 + static_cast<double>(to.more_ps()) / static_cast<double>(std::max<std::int64_t>(term.value, 1));
     const bool could = term.value * 20 > to.simulated_ps && factor > 0;
     if (!could || std::abs(factor - 1) < 0.005) continue;
-    Finding finding;
+    ExplainedCause finding;
     finding.cause = term.name;
     finding.factor = factor;
     finding.sentence =

@@ -30,7 +30,7 @@ OrderedJson explained_terms_json(const Explanation& of) {
 
 OrderedJson findings_json(const Explanation& of) {
   OrderedJson list = OrderedJson::array();
-  for (const Finding& finding : of.findings)
+  for (const ExplainedCause& finding : of.findings)
     list.push_back({{"cause", finding.cause},
                     {"sentence", finding.sentence},
                     {"factor", finding.factor > 0 ? finite(finding.factor) : OrderedJson()},
@@ -74,6 +74,17 @@ OrderedJson figures_json(const Explanation& of) {
   return list;
 }
 
+OrderedJson constants_json(const Explanation& of) {
+  OrderedJson list = OrderedJson::array();
+  for (const ContradictedConstant& one : of.constants)
+    list.push_back({{"key", one.key},
+                    {"value", finite(one.value)},
+                    {"implied", finite(one.implied)},
+                    {"possible", one.possible},
+                    {"by", one.why}});
+  return list;
+}
+
 OrderedJson explanation_json(const Explanation& of) {
   const bool timed = of.measured_ps > 0;
   const auto seconds = [timed](Picoseconds time) { return timed ? OrderedJson(to_seconds(time)) : OrderedJson(); };
@@ -90,6 +101,7 @@ OrderedJson explanation_json(const Explanation& of) {
           {"messages", messages_json(of)},
           {"collectives", collectives_json(of)},
           {"figures", figures_json(of)},
+          {"constants", constants_json(of)},
           {"read", of.read},
           {"not_lined_up", of.unmatched},
           {"confidence", of.confidence}};

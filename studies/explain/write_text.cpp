@@ -27,6 +27,7 @@ class ExplanationText {
     messages();
     collectives();
     figures();
+    constants();
     remarks();
     return std::move(out_);
   }
@@ -111,7 +112,7 @@ class ExplanationText {
   void findings() {
     if (of_.findings.empty()) return;
     title("What stands behind it");
-    for (const Finding& finding : of_.findings) {
+    for (const ExplainedCause& finding : of_.findings) {
       std::string gain;
       if (finding.gain_ps)
         gain = *finding.gain_ps < 0 ? fmt::format("; as simulated, the step would be {} longer", ms(-*finding.gain_ps))
@@ -149,6 +150,16 @@ class ExplanationText {
     for (const ExplainedFigure& figure : of_.figures)
       table.add({figure.key, fmt::format("{:.6g}", figure.simulated), fmt::format("{:.6g}", figure.measured),
                  fmt::format("{:.3f}", figure.measured / figure.simulated)});
+    out_ += table.text();
+  }
+
+  void constants() {
+    if (of_.constants.empty()) return;
+    title("Constants that the run contradicts");
+    TextTable table({"key", "is", "implied", "by"});
+    for (const ContradictedConstant& one : of_.constants)
+      table.add({one.key, fmt::format("{:.4g}", one.value),
+                 fmt::format("{:.4g}{}", one.implied, one.possible ? "" : " (impossible)"), one.why});
     out_ += table.text();
   }
 

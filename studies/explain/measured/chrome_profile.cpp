@@ -22,11 +22,11 @@ std::int64_t nanoseconds(std::string_view text) {
   if (text.find_first_of("eE") != std::string_view::npos) {
     double value = 0;
     std::from_chars(text.data(), text.data() + text.size(), value);
-    return std::abs(value) < 9e15 ? std::llround(value * 1000) : 0;
+    return std::abs(value) < 2e15 ? std::llround(value * 1000) : 0;
   }
   std::int64_t whole = 0;
   std::from_chars(text.data(), text.data() + std::min(dot, text.size()), whole);
-  if (std::abs(whole) > std::numeric_limits<std::int64_t>::max() / 2000) return 0;
+  if (std::abs(whole) > std::numeric_limits<std::int64_t>::max() / 4000) return 0;
   std::int64_t part = 0;
   const std::string_view digits =
       dot == std::string_view::npos ? std::string_view{} : text.substr(dot + 1).substr(0, 3);
@@ -49,7 +49,7 @@ struct Event {
   std::string ph, cat, name;
   std::int64_t ts = 0, dur = 0, correlation = 0;
   std::string collective, dtype, group, description, ranks;
-  std::int64_t in = 0, out = 0, group_size = 0;
+  std::int64_t in = 0, out = 0, group_size = 0, stream = 0;
   bool has_group = false;
   KernelParts parts;
 };
@@ -161,6 +161,7 @@ class TraceHandler : public nlohmann::json_sax<Json> {
   }
   void argument_number(std::int64_t value, double exact) {
     if (argument_ == "correlation") event_.correlation = value;
+    if (argument_ == "stream") event_.stream = value;
     if (argument_ == "In msg nelems") event_.in = value;
     if (argument_ == "Out msg nelems") event_.out = value;
     if (argument_ == "Group size") event_.group_size = value;
@@ -197,6 +198,7 @@ class TraceHandler : public nlohmann::json_sax<Json> {
   void take_work(const TimeRange& range) {
     GpuSpan span{range.start_ns, range.finish_ns};
     span.name = builder_.name(event_.name);
+    span.stream = static_cast<std::int32_t>(std::clamp<std::int64_t>(event_.stream, 0, 1'000'000));
     span.use = is_copy(event_.cat) ? KernelUse::copy : use_by_name(event_.name);
     if (span.use == KernelUse::communication) take_message(span);
     if (!event_.parts.shares.empty() && event_.name != "optimizer") {

@@ -83,7 +83,7 @@ void CollectiveLogReader::read_row(const std::vector<std::string_view>& words) {
   if (!bytes || !parsed_number<std::int64_t>(words[1]) || parsed_number<double>(words[2])) return;
   std::size_t at = 3;
   while (at < words.size() && !parsed_number<double>(words[at])) reduces_ = reduces_ || words[at] != "none", ++at;
-  if (at < words.size() && parsed_number<std::int64_t>(words[at]).value_or(0) == -1) ++at;  // no root
+  if ((words.size() - at) % 4 == 1) ++at;  // the root
   std::optional<double> us;
   double algorithm = 0;
   double bus = 0;

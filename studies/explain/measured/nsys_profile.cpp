@@ -119,7 +119,9 @@ class NsysReader {
     const bool processes = database_.has_column(kTable, "globalPid");
     const std::string query = std::string("SELECT start, end, deviceId, correlationId, ") +
                               (demangled ? "demangledName" : "shortName") +
-                              (processes ? ", globalPid" : ", 0") + " FROM " + kTable;
+                              (processes ? ", globalPid" : ", 0") +
+                              (database_.has_column(kTable, "streamId") ? ", streamId" : ", 0") + " FROM " +
+                              kTable;
     database_.for_each(query, [this](sqlite3_stmt* row) {
       ProfileBuilder& to = of_device(sqlite3_column_int64(row, 2));
       const auto known = names_.find(sqlite3_column_int64(row, 4));
@@ -127,6 +129,7 @@ class NsysReader {
       GpuSpan span = span_of(row);
       span.name = to.name(name);
       span.use = use_by_name(name);
+      span.stream = sqlite3_column_int(row, 6);
       if (span.use == KernelUse::communication) add_message(name, span, to.profile());
       to.add(span, launch_of(sqlite3_column_int64(row, 3), sqlite3_column_int64(row, 5)));
     });

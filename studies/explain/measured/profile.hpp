@@ -37,6 +37,7 @@ struct GpuSpan {
   std::uint32_t message = kNothing;  ///< of Profile::messages
   std::uint32_t parts = kNothing;    ///< of Profile::parts
   std::int32_t step = -1;            ///< of Profile::steps, by its launch
+  std::int32_t stream = 0;
   KernelUse use{};
 };
 
