@@ -38,6 +38,7 @@ struct Entry {
 constexpr Entry kCommands[] = {
     {"simulate", "Simulate one experiment: summary, JSON, CSV, Chrome trace", orrery::add_simulate},
     {"compare", "Experiments, or variations of one, side by side", orrery::add_compare},
+    {"explain", "Why a measured run is slower than the simulated one, term by term", orrery::add_explain},
     {"sweep", "All plans of a space into a file of results; the best of them, and exports",
      orrery::add_sweep},
     {"capacity", "The most requests per second within limits of latency", orrery::add_capacity},

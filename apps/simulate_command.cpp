@@ -118,6 +118,7 @@ int deliver(const SimulateOptions& options, const CommonOptions& common, const R
   const Pictures pictures(options.pictures, experiment, outputs);
   Figures figures;
   figures.capacity = keys.figures().capacity;
+  figures.kernels = keys.figures().kernels;
   RecordedOutcome outcome = [&] {
     const ProgressReport progress = progress_on_terminal(common);
     return record_outcome(experiment, recording_for(options), figures,

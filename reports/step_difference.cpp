@@ -55,14 +55,37 @@ StepTerms terms_of(const std::vector<Summand>& parts, Int128 divisor) {
   return terms;
 }
 
-std::vector<Summand> breakdown_parts(const Breakdown& breakdown) {
-  std::vector<Summand> parts{{"compute", breakdown.compute_ps}};
+std::vector<Summand> kernel_parts(const KernelTimes& kernels) {
+  std::vector<Summand> parts;
+  for (std::size_t k = 0; k < kKernelClassCount; ++k)
+    parts.push_back({std::string(kKernelClassNames[k]), kernels[k]});
+  return parts;
+}
+
+/// Returns the parts beside compute.
+std::vector<Summand> waiting_parts(const Breakdown& breakdown) {
+  std::vector<Summand> parts;
   for (std::size_t d = 0; d < kDimensionCount; ++d)
     parts.push_back({"exposed_" + std::string(kDimensionNames[d]), breakdown.exposed_ps[d]});
   parts.push_back({"optimizer", breakdown.optimizer_ps});
   parts.push_back({"bubble", breakdown.bubble_ps});
   parts.push_back({"host", breakdown.host_ps});
   return parts;
+}
+
+/// Compute comes first. Where it is known by class of kernel, classes are rounded with the other parts, and
+/// compute is their sum.
+void add_breakdown(const Report& report, StepParts& parts) {
+  std::vector<Summand> all{{"compute", report.breakdown.compute_ps}};
+  if (report.kernels_ps) all = kernel_parts(*report.kernels_ps);
+  const auto computing = static_cast<std::ptrdiff_t>(all.size());
+  for (Summand& part : waiting_parts(report.breakdown)) all.push_back(std::move(part));
+  const StepTerms terms = terms_of(all, static_cast<Int128>(report.gpus) * report.steps);
+  if (report.kernels_ps) parts.kernels.assign(terms.begin(), terms.begin() + computing);
+  StepTerm compute{"compute", 0};
+  for (std::ptrdiff_t i = 0; i < computing; ++i) compute.value += terms[static_cast<std::size_t>(i)].value;
+  parts.breakdown.push_back(compute);
+  parts.breakdown.insert(parts.breakdown.end(), terms.begin() + computing, terms.end());
 }
 
 std::vector<Summand> path_parts(const CriticalPath& path) {
@@ -122,8 +145,7 @@ StepParts step_parts(const Report& report) {
   add_memory(report, parts);
   if (report.makespan_ps == 0) return parts;
   parts.step_ps = static_cast<Picoseconds>(divide_rounded(report.makespan_ps, report.steps));
-  parts.breakdown =
-      terms_of(breakdown_parts(report.breakdown), static_cast<Int128>(report.gpus) * report.steps);
+  add_breakdown(report, parts);
   if (!report.asynchrony) parts.critical_path = terms_of(path_parts(report.critical_path), report.steps);
   return parts;
 }
@@ -131,13 +153,18 @@ StepParts step_parts(const Report& report) {
 StepDifference step_difference(const Report& first, const Report& second) {
   const StepParts a = step_parts(first);
   const StepParts b = step_parts(second);
+  const bool slices = first.software.row_slice_issue_us > 0;
+  const bool slices_too = second.software.row_slice_issue_us > 0;
   return {a.step_ps,
           b.step_ps,
           side_by_side(a.breakdown, b.breakdown),
+          side_by_side(a.kernels, b.kernels),
           side_by_side(a.critical_path, b.critical_path),
           a.peak,
           b.peak,
-          side_by_side(a.memory, b.memory)};
+          side_by_side(a.memory, b.memory),
+          slices != slices_too,
+          b.step_ps > a.step_ps ? slices_too : slices};
 }
 
 DifferenceTerms in_units(const DifferenceTerms& terms, std::int64_t unit) {

@@ -24,6 +24,7 @@ using StepTerms = std::vector<StepTerm>;
 struct StepParts {
   Picoseconds step_ps = 0;  ///< makespan / steps, to the nearest picosecond
   StepTerms breakdown;      ///< picoseconds, mean over GPUs; names of `breakdown_s`
+  StepTerms kernels;        ///< of its compute, by KernelClass; empty where the report has none
   StepTerms critical_path;  ///< picoseconds; empty where workers keep no step with each other
   Bytes peak = 0;           ///< of the stage that holds most: memory.peak_gb
   StepTerms memory;         ///< bytes of that stage; names of `categories_gb`
@@ -50,11 +51,14 @@ struct StepDifference {
   Picoseconds first_ps = 0;  ///< step time: makespan / steps, to the nearest picosecond
   Picoseconds second_ps = 0;
   DifferenceTerms breakdown;  ///< picoseconds, mean over GPUs; names of `breakdown_s`
+  DifferenceTerms kernels;    ///< of its compute, names of `kernels_s`; empty where a report has none
   DifferenceTerms
       critical_path;     ///< picoseconds; empty where the workers of a run keep no step with each other
   Bytes first_peak = 0;  ///< of the stage that holds most: memory.peak_gb
   Bytes second_peak = 0;
   DifferenceTerms memory;  ///< bytes of that stage; names of `categories_gb`
+  bool slices_differ = false;  ///< only one of them slices the rows of experts on the host
+  bool slices_in_more = false;  ///< the longer step does: its permutation is not fused
 
   [[nodiscard]] Picoseconds step_time_ps() const { return second_ps - first_ps; }
 };

@@ -41,6 +41,10 @@ struct CriticalPath {
   Picoseconds wait_ps = 0;  ///< longer than that, because links are shared
 };
 
+/// Compute by class of kernel, summed over all GPUs, launch gaps left out; the parts add up to
+/// Breakdown::compute_ps.
+using KernelTimes = std::array<Int128, kKernelClassCount>;
+
 struct LinkUtilization {
   LinkKind kind{};
   double mean = 0;  ///< mean over the links of this kind of bytes carried / (bandwidth * makespan)
@@ -59,6 +63,7 @@ struct Figures {
   bool of_infeasible = true;
   /// Serving::capacity, which takes a dozen runs: only where it is asked for.
   bool capacity = false;
+  bool kernels = false;  ///< Report::kernels_ps: only where it is asked for, and with `breakdown`
 };
 
 /// Holds the memory of a GPU from `at_ps` until the next point: the most it holds at that time.
@@ -142,6 +147,7 @@ struct Report {
   double usd_per_hour = 0;         ///< rent of all of them; 0: unknown
 
   Breakdown breakdown;
+  std::optional<KernelTimes> kernels_ps;  ///< where they were asked for
   /// Idle time of the pipeline over the time its passes keep a GPU busy: (p-1)/m for 1F1B.
   double pipeline_bubble_fraction = 0;
   double gpu_utilization_mean = 0;  ///< share of the step in which the compute stream runs

@@ -12,7 +12,7 @@ namespace orrery {
 /// The figures of one validated experiment. Deterministic to the bit, except Report::stats' wall
 /// clock and memory figures. Safe to call from several threads.
 /// @throws InputError if the cluster cannot be built or the graph would not fit into memory.
-[[nodiscard]] Report simulate(const Experiment& experiment);
+[[nodiscard]] Report simulate(const Experiment& experiment, const Figures& figures = {});
 
 /// Simulates one experiment after another and caches results that later ones can use: topologies, graphs of
 /// tasks and prices. Figures are those of simulate(), but for Report::stats' wall clock. Safe to use from

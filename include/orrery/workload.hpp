@@ -124,6 +124,34 @@ inline constexpr std::array<std::string_view, 10> kPartNames{"embedding", "atten
                                                              "head",      "stage",     "bucket", "optimizer",
                                                              "experts",   "recurrence"};
 
+/// Names what kernels compute, as a profile is read.
+enum class KernelClass : std::uint8_t {
+  other,
+  dense_products,   ///< of weights that every token meets
+  expert_products,  ///< grouped, of the experts of a rank
+  logits,           ///< products with the output projection
+  attention,        ///< its core: scores, softmax, weighted sum
+  recurrence,       ///< its core: states and chunks of a layer that recurs
+  convolution,
+  permutation,  ///< rows of experts in their order, copies of tokens and their sums
+  routing,      ///< scores of experts, top-k, counts
+  norm,
+  residual,  ///< sums with the residual stream, dropout
+  activation,
+  embedding,
+  loss,
+  casts,  ///< between precisions, of operands and messages
+  biases,
+  accumulation,   ///< of gradients over micro-batches
+  averaging,      ///< of models or gradients, by methods other than an all-reduce
+  recomputation,  ///< all kernels of a forward pass that runs again
+};
+inline constexpr std::size_t kKernelClassCount = 19;
+inline constexpr std::array<std::string_view, kKernelClassCount> kKernelClassNames{
+    "other",         "dense_products", "expert_products", "logits",     "attention", "recurrence",  "convolution",
+    "permutation",   "routing",        "norm",            "residual",   "activation", "embedding",  "loss",
+    "casts",         "biases",         "accumulation",    "averaging",  "recomputation"};
+
 /// Describes one GPU kernel by the sizes that its price depends on.
 struct Kernel {
   enum class Kind : std::uint8_t {
@@ -153,7 +181,16 @@ struct Kernel {
   /// gemm: in memory, of a value of the right operand, which is ready for the product or widened on the way
   /// into it; 0: as the product takes it.
   double weight_bytes = 0;
+  KernelClass use = KernelClass::other;  ///< what it is for, where its kind does not say it
 
+  /// Returns the class that a profile counts it in.
+  [[nodiscard]] KernelClass kernel_class() const {
+    if (use != KernelClass::other) return use;
+    if (kind == Kind::gemm) return grouped ? KernelClass::expert_products : KernelClass::dense_products;
+    if (kind == Kind::attention || kind == Kind::cached_attention) return KernelClass::attention;
+    const bool convolves = kind == Kind::convolution || kind == Kind::small_filter;
+    return convolves ? KernelClass::convolution : KernelClass::other;
+  }
   /// Calls of the host that it takes.
   [[nodiscard]] std::int64_t launches() const { return grouped && !at_once ? batch : 1; }
   friend bool operator==(const Kernel&, const Kernel&) = default;
@@ -165,6 +202,7 @@ struct KernelSequence {
   std::vector<Kernel> kernels;
   Picoseconds host_ps = 0;  ///< CPU time to issue the kernels, or of the host's own work
   Flops flops = 0;          ///< matrix work, attention counted without its causal saving
+  bool again = false;       ///< of a forward pass that is recomputed
 
   friend bool operator==(const KernelSequence&, const KernelSequence&) = default;
 };

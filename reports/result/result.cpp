@@ -141,6 +141,8 @@ Figures ResultSelection::figures() const {
   Figures figures{needs(Needs::breakdown) || warns, needs(Needs::critical_path), needs(Needs::traffic),
                   needs(Needs::origin) || warns,    needs(Needs::range),         needs(Needs::process)};
   figures.capacity = needs(Needs::capacity) && keys_.size() < all_keys().size();
+  figures.kernels = needs(Needs::kernels) && keys_.size() < all_keys().size();
+  figures.breakdown = figures.breakdown || figures.kernels;
   return figures;
 }
 

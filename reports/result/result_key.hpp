@@ -32,7 +32,8 @@ struct ResultKey {
     range,
     process,
     warnings,
-    capacity
+    capacity,
+    kernels
   };
   std::string_view path;
   ResultJson (*value)(const Report& report) = nullptr;  ///< discarded where the report does not have it

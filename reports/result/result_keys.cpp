@@ -53,6 +53,16 @@ Json mean_seconds(const Report& report, Int128 sum_ps) {
   return timed(report, static_cast<double>(sum_ps) * 1e-12 / shares);
 }
 
+/// Returns compute by class of kernel, without classes that the step lacks.
+Json kernels(const Report& report) {
+  if (!report.kernels_ps) return absent();
+  Json times = Json::object();
+  for (std::size_t k = 0; k < kKernelClassCount; ++k)
+    if ((*report.kernels_ps)[k] != 0)
+      times[std::string(kKernelClassNames[k])] = mean_seconds(report, (*report.kernels_ps)[k]);
+  return times;
+}
+
 Json exposed(const Report& report, Dimension dimension) {
   return mean_seconds(report, report.breakdown.exposed_ps[static_cast<std::size_t>(dimension)]);
 }
@@ -315,6 +325,7 @@ const ResultKey kFigureKeys[] = {
      Needs::critical_path},
     {"critical_path_s.wait", [](const R& r) -> Json { return path_seconds(r, r.critical_path.wait_ps); },
      Needs::critical_path},
+    {"kernels_s", [](const R& r) -> Json { return kernels(r); }, Needs::kernels, true},
     {"what_if", [](const R& r) -> Json { return what_if(r); }, Needs::nothing, true},
     {"stats.tasks", [](const R& r) -> Json { return r.stats.tasks; }},
     {"stats.events", [](const R& r) -> Json { return r.stats.events; }},

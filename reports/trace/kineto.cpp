@@ -220,6 +220,7 @@ class KinetoWriter {
     times(slice.span);
     write_arguments(op, slice.op, slice.stream);
     if (op.kind == Op::Kind::communicate) write_message(op);
+    if (op.stream == Stream::compute && op.kind == Op::Kind::compute) write_kernels(op, slice.op);
     out_.text("}}");
   }
 
@@ -237,6 +238,27 @@ class KinetoWriter {
     key(R"(, "correlation": )", std::int64_t{index} + 1);
     if (op.layer >= 0) key(R"(, "layer": )", op.layer);
     if (op.micro_batch >= 0) key(R"(, "microbatch": )", op.micro_batch);
+  }
+
+  /// The operation is one kernel here; this is how long those of each class in it take, and the gaps between.
+  void write_kernels(const Op& op, std::uint32_t index) {
+    const RunView& run = plan_.run;
+    if (run.kernels.kernel_sequences.empty()) return;
+    const std::uint32_t task = plan_.task(rank_, index);
+    const Picoseconds all = run.timeline.finish_ps[task] - run.timeline.start_ps[task];
+    const Picoseconds gaps = std::min(run.compute_prices[op.work].launch_ps, all);
+    std::vector<Picoseconds> times;
+    run.kernels.of(op).split(all - gaps, times);
+    for (std::size_t k = 0; k < times.size(); ++k)
+      if (times[k] > 0) write_time(kKernelClassNames[k], times[k]);
+    if (gaps > 0) write_time("launch_gaps", gaps);
+  }
+  void write_time(std::string_view name, Picoseconds time) {
+    out_.make_room();
+    out_.text(", \"us of ");
+    out_.text(name);
+    out_.text("\": ");
+    out_.thousandths(time / 1000);
   }
 
   void write_message(const Op& op) {

@@ -58,6 +58,12 @@ class KernelPricer {
     return bytes + gpu_.memory_ramp_us * 1e-6;
   }
 
+  /// Returns the part of seconds() in which operands of a product are cast.
+  [[nodiscard]] double seconds_of_casts(const Kernel& kernel) const {
+    const bool wide = (kernel.batch > 1 && !kernel.grouped) || kernel.in_16_bits;
+    return kernel.kind == Kernel::Kind::gemm && !wide ? cast_seconds(kernel) : 0;
+  }
+
  private:
   [[nodiscard]] static GemmRates reading(GemmRates rates, double share) {
     rates.bytes_per_s *= share;
@@ -166,6 +172,22 @@ ComputeParts price_compute_parts(const KernelSequence& work, const Gpu& gpu, con
   parts.products_ps = std::min(to_picoseconds(products), all);
   parts.attention_ps = std::min(to_picoseconds(attention), all - parts.products_ps);
   return parts;
+}
+
+KernelWeights kernel_weights(const KernelSequence& work, const Gpu& gpu, const Software& software,
+                             Precision precision) {
+  const KernelPricer pricer(gpu, software, precision);
+  std::array<double, kKernelClassCount> seconds{};
+  for (const Kernel& kernel : work.kernels) {
+    const double casts = pricer.seconds_of_casts(kernel);
+    const KernelClass own = work.again ? KernelClass::recomputation : kernel.kernel_class();
+    const KernelClass casting = work.again ? KernelClass::recomputation : KernelClass::casts;
+    seconds[static_cast<std::size_t>(casting)] += casts;
+    seconds[static_cast<std::size_t>(own)] += pricer.seconds(kernel) - casts;
+  }
+  KernelWeights weights{};
+  for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = to_picoseconds(seconds[i]);
+  return weights;
 }
 
 }  // namespace orrery

@@ -2,6 +2,8 @@
 // the GPU's few constants; nothing of layers, plans or tasks. See docs/theory/kernels.md.
 #pragma once
 
+#include <array>
+
 #include "orrery/cluster.hpp"
 #include "orrery/software.hpp"
 #include "orrery/workload.hpp"
@@ -25,6 +27,10 @@ struct ComputeParts {
   }
 };
 
+/// Time of the kernels of an operation by class, without launch gaps: the shares in which its duration is
+/// split.
+using KernelWeights = std::array<Picoseconds, kKernelClassCount>;
+
 /// Price of the kernels of `work` in sequence. `precision` must have a peak on this GPU, and fp8 a 16-bit
 /// one beside it.
 [[nodiscard]] ComputePrice price_compute(const KernelSequence& work, const Gpu& gpu, const Software& software,
@@ -32,5 +38,8 @@ struct ComputeParts {
 /// Returns the price with its parts.
 [[nodiscard]] ComputeParts price_compute_parts(const KernelSequence& work, const Gpu& gpu,
                                                const Software& software, Precision precision);
+/// Returns the shares of its classes of kernels. Casts within products count as casts.
+[[nodiscard]] KernelWeights kernel_weights(const KernelSequence& work, const Gpu& gpu,
+                                           const Software& software, Precision precision);
 
 }  // namespace orrery

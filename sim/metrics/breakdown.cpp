@@ -116,6 +116,7 @@ class ClassSweep {
       totals_.optimizer_host += launch;
     } else {
       totals_.compute += duration - launch;
+      if (run.figures.kernels) run.kernels.of(op).split(duration - launch, totals_.kernels);
     }
   }
 
@@ -258,6 +259,8 @@ Exposure sum_up(std::span<const ClassTimes> classes, std::span<const std::uint32
   Int128 busy = 0;
   Int128 ranks = 0;
   Picoseconds least_busy = kNotYet;
+  KernelTimes kernels{};
+  bool has_kernels = !classes.empty();
   for (std::size_t c = 0; c < classes.size(); ++c) {
     const Int128 times = multiplicity[c];
     const ClassTimes& one = classes[c];
@@ -267,10 +270,13 @@ Exposure sum_up(std::span<const ClassTimes> classes, std::span<const std::uint32
     b.bubble_ps += one.bubble * times;
     optimizer_host += one.optimizer_host * times;
     for (std::size_t d = 0; d < kDimensions; ++d) b.exposed_ps[d] += one.exposed[d] * times;
+    for (std::size_t k = 0; k < one.kernels.size(); ++k) kernels[k] += one.kernels[k] * times;
+    has_kernels = has_kernels && (one.compute == 0 || !one.kernels.empty());
     busy += one.busy() * times;
     least_busy = std::min(least_busy, one.busy());
     ranks += times;
   }
+  if (has_kernels) out.kernels_ps = kernels;
   const auto exposed = [&b](Dimension d) { return b.exposed_ps[static_cast<std::size_t>(d)]; };
   const Int128 passes = b.compute_ps + b.host_ps - optimizer_host + exposed(Dimension::tensor) +
                         exposed(Dimension::context) + exposed(Dimension::expert);

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -33,6 +34,7 @@ struct Wait {
 
 struct Exposure {
   Breakdown breakdown;
+  std::optional<KernelTimes> kernels_ps;  ///< where all classes have them
   /// Bubble over compute, launch gaps and exposed tensor, context and expert time of the passes.
   /// Optimizer and data-parallel time are on neither side.
   double pipeline_bubble_fraction = 0;

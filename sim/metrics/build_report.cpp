@@ -1,5 +1,6 @@
 #include "sim/metrics/build_report.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "sim/metrics/breakdown.hpp"
@@ -16,6 +17,8 @@ void ClassTimes::add(const ClassTimes& other, std::int64_t times) {
   optimizer_host += times * other.optimizer_host;
   bubble += times * other.bubble;
   for (std::size_t d = 0; d < kDimensionCount; ++d) exposed[d] += times * other.exposed[d];
+  kernels.resize(std::max(kernels.size(), other.kernels.size()));
+  for (std::size_t k = 0; k < other.kernels.size(); ++k) kernels[k] += times * other.kernels[k];
 }
 
 void Totals::add(const Totals& other, std::int64_t times) {
@@ -75,6 +78,7 @@ Report build_report(const ReportInput& input, const Totals& totals) {
   const Exposure exposure =
       !input.figures.breakdown ? Exposure{} : sum_up(totals.classes, input.multiplicity, totals.makespan_ps);
   report.breakdown = exposure.breakdown;
+  if (input.figures.kernels) report.kernels_ps = exposure.kernels_ps;
   report.pipeline_bubble_fraction = exposure.pipeline_bubble_fraction;
   report.gpu_utilization_mean = exposure.gpu_utilization_mean;
   report.gpu_utilization_min = exposure.gpu_utilization_min;

@@ -10,6 +10,7 @@
 #include "orrery/workload.hpp"
 #include "sim/cost/compute_cost.hpp"
 #include "sim/cost/traffic.hpp"
+#include "sim/metrics/kernel_split.hpp"
 #include "sim/metrics/run_layout.hpp"
 #include "sim/tasks/expanded_graph.hpp"
 
@@ -26,12 +27,14 @@ struct RunView {
   std::span<const ComputePrice> pass_prices;     ///< per Workload::passes: the compute in it
   const Traffic& traffic;
   Figures figures{};
+  const WorkloadKernels& kernels = kNoKernels;  ///< where Figures::kernels asks for them
 };
 
 /// Holds how the compute stream of a rank spends the run, in ps.
 struct ClassTimes {
   Picoseconds compute = 0, optimizer = 0, host = 0, launch = 0, optimizer_host = 0, bubble = 0;
   std::array<Picoseconds, kDimensionCount> exposed{};  ///< by Dimension
+  std::vector<Picoseconds> kernels;  ///< of `compute` by KernelClass; empty where nobody asked
 
   [[nodiscard]] Picoseconds busy() const { return compute + optimizer + launch; }
   /// Adds `times` x other.

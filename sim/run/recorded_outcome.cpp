@@ -15,14 +15,18 @@ RecordedOutcome record_outcome(const Experiment& experiment, Recording recording
   Memo memo;
   PreparedExperiment prepared = prepare(experiment, memo);
   RecordedOutcome outcome;
+  Figures of_training;
+  of_training.kernels = figures.kernels;
   if (experiment.inference) {
     auto record = recording == Recording::figures ? nullptr : std::make_unique<ServingRecord>();
     outcome.run.report = report_on_serving(prepared, figures, memo, {record.get(), std::move(progress)});
     outcome.requests = std::move(record);
   } else if (recording == Recording::figures) {
-    outcome.run.report = simulate_training(prepared, {}, memo);
+    outcome.run.report = simulate_training(prepared, of_training, memo);
   } else {
     outcome.run = recording == Recording::operations ? run_in_layers(prepared, memo) : run(prepared, memo);
+    if (figures.kernels)
+      outcome.run.report.kernels_ps = simulate_training(prepared, of_training, memo).kernels_ps;
   }
   outcome.experiment = std::move(prepared.experiment);
   return outcome;

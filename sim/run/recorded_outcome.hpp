@@ -27,7 +27,7 @@ enum class Recording : std::uint8_t {
   operations,  ///< the same, of every operation of every layer
 };
 
-/// @param figures   which of a served run are measured; of training all are
+/// @param figures   which of a served run are measured; of training all are, kernels where asked for
 /// @param progress  of requests that are served; may be empty
 /// @throws as simulate()
 [[nodiscard]] RecordedOutcome record_outcome(const Experiment& experiment, Recording recording,

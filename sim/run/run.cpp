@@ -129,7 +129,9 @@ Run run(const PreparedExperiment& prepared, Memo& memo) {
   const Experiment& experiment = prepared.experiment;
   if (experiment.inference)
     throw InputError("/inference", "found requests to serve, which have no step to look at");
-  Run run{simulate_step({prepared}, {}, false, true, memo), {}};
+  Figures figures;
+  figures.kernels = true;  // traces say them of each operation
+  Run run{simulate_step({prepared}, figures, false, true, memo), {}};
   if (run.slows_passes) return orrery::run(in_layers(prepared, memo), memo);
   if (is_asynchronous(experiment)) {
     run.report = report_on_meetings(prepared, run, {});

@@ -31,9 +31,9 @@ Report Simulator::simulate(const Experiment& experiment, const Figures& figures)
   return simulate_with(experiment, figures, kept_->memo);
 }
 
-Report simulate(const Experiment& experiment) {
+Report simulate(const Experiment& experiment, const Figures& figures) {
   Memo memo;
-  return simulate_with(experiment, {}, memo);
+  return simulate_with(experiment, figures, memo);
 }
 
 }  // namespace orrery

@@ -139,7 +139,7 @@ class TrainingRun {
     simulated.problem = {};
     const ShortenedRun shortened = shortened_run(experiment_.plan, simulated.plan.micro_batches());
     const ContentHash key = content_of(simulated, repeats, figures_.breakdown, figures_.critical_path,
-                                       figures_.traffic, peak_key(shortened));
+                                       figures_.traffic, figures_.kernels, peak_key(shortened));
     auto known = memo_.find<MeasuredStep>(MemoKind::step, key);
     if (known != nullptr && known->experiment == simulated) return known;
     SimulatedStep step = simulate_step({prepared_, simulated}, figures_, repeats, false, memo_);

@@ -129,6 +129,7 @@ class StepSimulation {
                                communicator_key_, memo_);
     step_.prices =
         price(step_.workload, *step_.channels, experiment_, flows() || step_.figures.traffic, prices);
+    if (step_.figures.kernels) step_.kernels = workload_kernels(step_.workload, experiment_);
   }
 
   void simulate() {
@@ -293,7 +294,7 @@ class StepSimulation {
 
 RunView SimulatedStep::view() const {
   return {workload,      *layout, expanded, timeline, *machine->topology, prices.kernel_sequences,
-          prices.passes, traffic, figures};
+          prices.passes, traffic, figures,  kernels};
 }
 
 SimulatedStep simulate_step(const StepInput& input, const Figures& figures, bool repeats, bool own_programs,

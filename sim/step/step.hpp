@@ -47,6 +47,7 @@ struct SimulatedStep {
   TrafficCounts traffic_counts;
   Traffic traffic;  ///< of the step as it is
   Figures figures;
+  WorkloadKernels kernels;             ///< where figures ask for them
   std::optional<StepAndPeriod> taken;  ///< nothing where its last periods are no steady state
   std::vector<LinkId> shared;          ///< links on which transfers met, in ascending order
   bool slows_passes = false;           ///< others meet messages of fused passes: it has to be run in layers

@@ -138,8 +138,10 @@ void solve_job(Job& job, const ComparisonRequest& request) {
   }
 }
 
-void simulate_into(Job& job, const Experiment& experiment) {
-  job.row.report = simulate(experiment);
+void simulate_into(Job& job, const Experiment& experiment, bool why) {
+  Figures figures;
+  figures.kernels = why;
+  job.row.report = simulate(experiment, figures);
   job.row.reasons = job.row.report->reasons;
   job.row.left_out = not_simulated(experiment);
   job.row.target = target_of(experiment, *job.row.report);
@@ -159,7 +161,8 @@ void simulate_all(std::vector<Job>& jobs, const ComparisonRequest& request, unsi
     Job& job = *order[i];
     if (request.solve) solve_job(job, request);
     if (!job.fails())
-      read(job, request, [&job](const Experiment& experiment) { simulate_into(job, experiment); });
+      read(job, request,
+           [&](const Experiment& experiment) { simulate_into(job, experiment, request.why); });
     const std::lock_guard lock(counting);
     ++done;
     if (progress) progress(done, order.size());

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "reports/difference_causes.hpp"
 #include "reports/text/csv_field.hpp"
 #include "studies/compare/figures.hpp"
 #include "studies/compare/writers.hpp"
@@ -72,6 +73,17 @@ OrderedJson terms_json(const DifferenceTerms& terms, double unit) {
   return list;
 }
 
+/// Returns the causes with their shares of the difference, the largest first.
+OrderedJson causes_json(const StepDifference& difference) {
+  OrderedJson list = OrderedJson::array();
+  for (const Cause& cause : causes_of(difference))
+    list.push_back({{"cause", cause.name},
+                    {"difference_s", to_seconds(cause.more_ps)},
+                    {"share", static_cast<double>(cause.more_ps) /
+                                  static_cast<double>(difference.step_time_ps())}});
+  return difference.step_time_ps() == 0 ? OrderedJson::array() : list;
+}
+
 OrderedJson why_json(const Comparison& comparison, std::size_t row) {
   const std::optional<StepDifference> difference = comparison.difference(row);
   if (!difference) return {};
@@ -79,7 +91,9 @@ OrderedJson why_json(const Comparison& comparison, std::size_t row) {
   constexpr double kGigabytesPerByte = 1e-9;
   return {{"first", *comparison.reference()},
           {"step_time_s", to_seconds(difference->step_time_ps())},
+          {"causes", causes_json(*difference)},
           {"breakdown_s", terms_json(difference->breakdown, kSecondsPerPicosecond)},
+          {"kernels_s", terms_json(difference->kernels, kSecondsPerPicosecond)},
           {"critical_path_s", terms_json(difference->critical_path, kSecondsPerPicosecond)},
           {"memory_gb", terms_json(difference->memory, kGigabytesPerByte)}};
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "config/text/wording.hpp"
+#include "reports/difference_causes.hpp"
 #include "reports/text/text_table.hpp"
 #include "studies/compare/figures.hpp"
 #include "studies/compare/table_columns.hpp"
@@ -265,8 +266,11 @@ class ComparisonText {
     const bool serves = comparison_.serves();
     const std::string_view what = serves ? kTokenTime : "step";
     line("\n" + painted("1", fmt::format("Why the {} of {} is {} that of {}", what, row, relation, first)));
+    if (const std::string causes = cause_sentence(difference); !causes.empty()) remark(causes);
     terms(difference.breakdown, kThousandthOfMillisecond,
           {serves ? kTokenTime : "mean over GPUs", "first ms", "this ms", "more ms"});
+    terms(difference.kernels, kThousandthOfMillisecond,
+          {"compute by class of kernel", "first ms", "this ms", "more ms"});
     terms(difference.critical_path, kThousandthOfMillisecond,
           {"along the critical path", "first ms", "this ms", "more ms"});
     terms(difference.memory, kThousandthOfGigabyte,

@@ -26,7 +26,9 @@ class WireWidth {
   [[nodiscard]] bool casts() const { return casts_; }
   /// The kernel that does: it reads one width and writes the other.
   [[nodiscard]] Kernel cast(Bytes kept) const {
-    return {Kernel::Kind::memory, 1, 0, 0, 0, kept + of_kept(kept), 0};
+    Kernel kernel{Kernel::Kind::memory, 1, 0, 0, 0, kept + of_kept(kept), 0};
+    kernel.use = KernelClass::casts;
+    return kernel;
   }
 
  private:

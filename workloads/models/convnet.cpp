@@ -78,7 +78,8 @@ class ConvNet {
   }
   [[nodiscard]] Kernel elementwise(double passes) const {
     const double traffic = passes * experiment_.software.elementwise_traffic;
-    return memory(static_cast<Bytes>(traffic * static_cast<double>(activations()) + 0.5));
+    return as(KernelClass::activation,
+              memory(static_cast<Bytes>(traffic * static_cast<double>(activations()) + 0.5)));
   }
 
   [[nodiscard]] Block block(std::int64_t parameters) const {

@@ -53,8 +53,8 @@ SubBlock cross_attention_sub_block(const Experiment& experiment, const Transform
   };
   add(gemm(shape.tokens, query_width(model, heads), model.hidden));
   add(gemm(encoded.tokens, key_value_width(model, heads), model.hidden));
-  block.core = kernels.forward();
-  block.core_backward = kernels.backward(block.core);
+  block.core = all_as(KernelClass::attention, kernels.forward());
+  block.core_backward = all_as(KernelClass::attention, kernels.backward(block.core));
   block.second = {gemm(shape.tokens, model.hidden, output_width(model, heads)), false,
                   model.biases ? shape.cut_residual() : 0};
   return block;
@@ -106,7 +106,7 @@ std::int32_t Transformer::run_cross(StepBuilder& to, PassKind kind, const SubBlo
   at = run(to, kind, Part::attention, SubBlocks(&sub, 1), at);
   if (kind == PassKind::forward || !hands_on(kind)) return at;
   at = reduce_output(to, Part::attention, at, encoded.bytes);
-  return to.compute(Part::attention, {elementwise(3 * encoded.cut)}, at);
+  return to.compute(Part::attention, {as(KernelClass::residual, elementwise(3 * encoded.cut))}, at);
 }
 
 /// All layers of a stage read the same.
@@ -135,13 +135,14 @@ Block Transformer::bridge() const {
 void Transformer::write_bridge(Block& block, Workload& workload) const {
   const EncoderOutput encoded(model_, plan_, shape_);
   StepBuilder to(experiment_, workload, Phase::forward);
-  const std::int32_t normed = to.compute(Part::embedding, {elementwise(2 * encoded.cut)}, kBlockInput);
+  const std::int32_t normed = to.compute(Part::embedding, {as(KernelClass::norm, elementwise(2 * encoded.cut))}, kBlockInput);
   block.of(PassKind::forward) = std::move(to).finish(normed);
   append(block.of(PassKind::forward), look_up(workload));
   for (const PassKind kind : backward_kinds(splits_backward(plan_))) {
     StepBuilder back(experiment_, workload, phase_of(kind));
     std::int32_t at = kBlockInput;
-    if (hands_on(kind)) at = back.compute(Part::embedding, {elementwise(3 * encoded.cut)}, at);
+    if (hands_on(kind))
+      at = back.compute(Part::embedding, {as(KernelClass::norm, elementwise(3 * encoded.cut))}, at);
     block.of(kind) = std::move(back).finish(at);
     append(block.of(kind), embedding_backward(kind, workload));
   }

@@ -26,7 +26,8 @@ std::int32_t ExpertLayer::run(StepBuilder& to, PassKind kind, std::int32_t after
 std::int32_t ExpertLayer::run_again(StepBuilder& to, ModuleSet modules, std::int32_t after) const {
   if (modules.has(Module::experts)) return forward(to, after);
   std::vector<Kernel> kernels;
-  if (modules.has(Module::norm)) kernels.push_back(elementwise(2 * shape_.cut_residual()));
+  if (modules.has(Module::norm))
+    kernels.push_back(as(KernelClass::norm, elementwise(2 * shape_.cut_residual())));
   if (modules.has(Module::activation)) {
     kernels.push_back(activation(products()));
     if (experts_.shared_ffn > 0)
@@ -37,7 +38,7 @@ std::int32_t ExpertLayer::run_again(StepBuilder& to, ModuleSet modules, std::int
 
 /// Top-k, masks, counts and the like, which move next to nothing.
 std::vector<Kernel> ExpertLayer::routing(std::int64_t small) const {
-  return std::vector<Kernel>(static_cast<std::size_t>(small), memory(0));
+  return std::vector<Kernel>(static_cast<std::size_t>(small), as(KernelClass::routing, memory(0)));
 }
 
 MlpProducts ExpertLayer::products() const {
@@ -73,7 +74,8 @@ void ExpertLayer::add_mlp_gradient(std::vector<Kernel>& kernels) const {
     of_input.left_ready = true;
   }
   kernels.push_back(of_activation);
-  if (!fuses_mlp()) kernels.push_back(elementwise(mlp.gradient * shape_.element));
+  if (!fuses_mlp())
+    kernels.push_back(as(KernelClass::activation, elementwise(mlp.gradient * shape_.element)));
   kernels.push_back(of_input);
 }
 
@@ -85,7 +87,7 @@ Bytes ExpertLayer::both_layouts(std::int64_t values) const {
 /// Rows that come rank by rank are put in the order of the experts.
 std::vector<Kernel> ExpertLayer::sort_rows() const {
   if (!sorts_rows()) return {};
-  return {elementwise(2 * experts_.rows * experts_.row)};
+  return {as(KernelClass::permutation, elementwise(2 * experts_.rows * experts_.row))};
 }
 
 /// Returns the host time to issue the slices of rows and of their probabilities, there and back: one slice
@@ -204,8 +206,9 @@ std::int32_t ExpertLayer::forward(StepBuilder& to, std::int32_t after) const {
   const Bytes sent = experts_.sent * experts_.row;
   std::vector<Kernel> choosing = routing(software_.routing_kernels);
   for (const Kernel& kernel :
-       {elementwise(2 * shape_.cut_residual()), router_product(model_, experts_.tokens),
-        router_choice(model_, experts_.tokens), elementwise(own + sent)})
+       {as(KernelClass::norm, elementwise(2 * shape_.cut_residual())),
+        router_product(model_, experts_.tokens), router_choice(model_, experts_.tokens),
+        as(KernelClass::permutation, elementwise(own + sent))})
     choosing.push_back(kernel);
   const std::int32_t routed = to.compute(Part::experts, std::move(choosing), after);
   const Sent tokens = send(to, PassKind::forward, wait_for_router(to, routed));
@@ -217,8 +220,8 @@ std::int32_t ExpertLayer::forward(StepBuilder& to, std::int32_t after) const {
   const std::int32_t back =
       combine(to, to.compute(Part::experts, std::move(kernels), tokens.there, slicing_time()));
   // This adds the copies by weight, then the output of shared experts and the residual.
-  return finish(to, PassKind::forward, tokens, back, {elementwise(sent + own)},
-                elementwise((model_.post_norms ? 5 : 3) * own));
+  return finish(to, PassKind::forward, tokens, back, {as(KernelClass::permutation, elementwise(sent + own))},
+                as(KernelClass::residual, elementwise((model_.post_norms ? 5 : 3) * own)));
 }
 
 /// Megatron-Core (megatron/core/transformer/moe/experts.py, TEGroupedMLP._apply_bias) adds to the rows of
@@ -227,20 +230,21 @@ std::int32_t ExpertLayer::forward(StepBuilder& to, std::int32_t after) const {
 void ExpertLayer::add_biases(std::vector<Kernel>& kernels) const {
   if (!model_.biases || !software_.expert_bias_kernels) return;
   for (const Bytes bytes : {4, 10}) add_for_each_expert(bytes, kernels);
-  for (const Bytes bytes : {8, 6}) kernels.push_back(memory(bytes * values()));
+  for (const Bytes bytes : {8, 6}) kernels.push_back(as(KernelClass::biases, memory(bytes * values())));
 }
 
 /// Its gradients: cast to 32 bits (6), for each expert cast back (6), times the probabilities (8) and added
 /// up over rows (4), times the bias (8) and added up over columns (4), and joined (4).
 void ExpertLayer::add_bias_gradients(std::vector<Kernel>& kernels) const {
   if (!model_.biases || !software_.expert_bias_kernels) return;
-  kernels.push_back(memory(6 * values()));
+  kernels.push_back(as(KernelClass::biases, memory(6 * values())));
   for (const Bytes bytes : {6, 8, 4, 8, 4}) add_for_each_expert(bytes, kernels);
-  kernels.push_back(memory(4 * values()));
+  kernels.push_back(as(KernelClass::biases, memory(4 * values())));
 }
 
 void ExpertLayer::add_for_each_expert(Bytes bytes, std::vector<Kernel>& kernels) const {
-  const Kernel one = memory(bytes * experts_.rows_per_expert() * model_.hidden);
+  const Kernel one =
+      as(KernelClass::biases, memory(bytes * experts_.rows_per_expert() * model_.hidden));
   kernels.insert(kernels.end(), static_cast<std::size_t>(experts_.experts), one);
 }
 
@@ -251,11 +255,14 @@ void ExpertLayer::add_weight_gradients(std::vector<Kernel>& kernels) const {
   kernels.push_back(weight_gradient(mlp.first, sums));
   kernels.back().right_ready = fuses_mlp();  // cast by the product whose result it is
   if (model_.biases && software_.bias_gradient_kernels) {
-    if (!software_.expert_bias_kernels) kernels.push_back(memory(values() * shape_.element));
-    kernels.push_back(memory(mlp_inputs(model_) * experts_.rows * experts_.ffn * shape_.element));
+    if (!software_.expert_bias_kernels)
+      kernels.push_back(as(KernelClass::biases, memory(values() * shape_.element)));
+    kernels.push_back(as(KernelClass::biases, memory(mlp_inputs(model_) * experts_.rows * experts_.ffn *
+                                                     shape_.element)));
   }
   if (software_.accumulation_bytes_per_parameter > 0 && !software_.fuses_accumulation)
-    kernels.push_back(scaled(experts_.expert_parameters(), software_.accumulation_bytes_per_parameter));
+    kernels.push_back(as(KernelClass::accumulation, scaled(experts_.expert_parameters(),
+                                                           software_.accumulation_bytes_per_parameter)));
 }
 
 /// Gradients of rows go the way of the rows back: to the experts as combined, home as dispatched.
@@ -263,7 +270,9 @@ std::int32_t ExpertLayer::backward(StepBuilder& to, PassKind kind, std::int32_t 
   const Bytes own = experts_.tokens * experts_.row;
   const Bytes sent = experts_.sent * experts_.row;
   const std::int32_t spread =
-      to.compute(Part::experts, {elementwise((model_.post_norms ? 4 : 1) * own + 2 * sent)}, after);
+      to.compute(Part::experts,
+                 {as(KernelClass::permutation, elementwise((model_.post_norms ? 4 : 1) * own + 2 * sent))},
+                 after);
   const Sent tokens = send(to, kind, spread);
   std::vector<Kernel> kernels = sort_rows();
   const std::vector<Kernel> sorted_back = kernels;
@@ -276,10 +285,11 @@ std::int32_t ExpertLayer::backward(StepBuilder& to, PassKind kind, std::int32_t 
   kernels = routing(software_.routing_kernels / 2);
   const Kernel router = router_product(model_, experts_.tokens);
   for (const Kernel& kernel :
-       {elementwise(sent + own), router_choice(model_, experts_.tokens), input_gradient(router)})
+       {as(KernelClass::permutation, elementwise(sent + own)), router_choice(model_, experts_.tokens),
+        input_gradient(router)})
     kernels.push_back(kernel);
   if (kind == PassKind::backward) kernels.push_back(weight_gradient(router));
-  return finish(to, kind, tokens, back, std::move(kernels), elementwise(3 * own));
+  return finish(to, kind, tokens, back, std::move(kernels), as(KernelClass::norm, elementwise(3 * own)));
 }
 
 std::int32_t ExpertLayer::backward_weight(StepBuilder& to, std::int32_t after) const {

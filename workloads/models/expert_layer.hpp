@@ -72,7 +72,7 @@ class ExpertLayer {
   [[nodiscard]] Bytes copies(double per_token) const;
   [[nodiscard]] Kernel elementwise(Bytes bytes) const { return scaled(bytes, software_.elementwise_traffic); }
   [[nodiscard]] Kernel activation(const MlpProducts& mlp) const {
-    return elementwise(mlp.activation * shape_.element);
+    return as(KernelClass::activation, elementwise(mlp.activation * shape_.element));
   }
   [[nodiscard]] std::vector<Kernel> routing(std::int64_t small) const;
   /// Returns the products of the rank's experts.

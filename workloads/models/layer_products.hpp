@@ -42,12 +42,12 @@ struct MlpProducts {
 [[nodiscard]] inline Kernel router_product(const Model& model, std::int64_t tokens) {
   Kernel kernel = gemm(tokens, model.experts, model.hidden);
   kernel.in_16_bits = true;
-  return kernel;
+  return as(KernelClass::routing, kernel);
 }
 
 /// Reads scores in 32 bits, writes probabilities and the experts that are chosen.
 [[nodiscard]] inline Kernel router_choice(const Model& model, std::int64_t tokens) {
-  return memory(12 * tokens * model.experts);
+  return as(KernelClass::routing, memory(12 * tokens * model.experts));
 }
 
 /// One number a token, by which the output of shared experts is multiplied.
@@ -67,7 +67,7 @@ struct MlpProducts {
 [[nodiscard]] inline Kernel logits_product(const Model& model, std::int64_t tokens, std::int64_t vocab) {
   Kernel kernel = gemm(tokens, vocab, model.hidden);
   kernel.in_16_bits = true;
-  return kernel;
+  return as(KernelClass::logits, kernel);
 }
 
 }  // namespace orrery

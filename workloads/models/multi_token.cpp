@@ -28,9 +28,9 @@ Kernel Transformer::projection() const {
 Steps Transformer::project(Phase phase, Workload& workload) const {
   StepBuilder to(experiment_, workload, phase);
   const Bytes stream = shape_.cut_residual();
-  const std::int32_t normed =
-      to.compute(Part::embedding, {elementwise(2 * stream), elementwise(2 * stream), elementwise(4 * stream)},
-                 kBlockInput);
+  const Kernel norm = as(KernelClass::norm, elementwise(2 * stream));
+  const std::int32_t normed = to.compute(
+      Part::embedding, {norm, norm, as(KernelClass::residual, elementwise(4 * stream))}, kBlockInput);
   const std::int32_t input = gather_input(to, Part::embedding, normed, 2 * shape_.residual());
   std::int32_t out = to.compute(Part::embedding, {projection()}, input);
   if (tensor_parallel()) out = to.collective(Part::embedding, Collective::all_gather, shape_.residual(), out);
@@ -55,7 +55,7 @@ Steps Transformer::project_backward(PassKind kind, Workload& workload) const {
   if (hands_on(kind)) {
     at = reduce_output(to, Part::embedding, at, 2 * shape_.residual());
     // These are both norms; their gradients of the stream are added to the gradient of the loss before.
-    const Kernel pass = elementwise(3 * shape_.cut_residual());
+    const Kernel pass = as(KernelClass::norm, elementwise(3 * shape_.cut_residual()));
     at = to.compute(Part::embedding, {pass, pass, pass}, at);
   }
   return std::move(to).finish(at);

@@ -58,7 +58,7 @@ void Transformer::add_products(PassKind kind, MlpPart part, const SubBlock& sub,
   for (const Weight& weight : sub.first)
     if (weights) products_.add_weight_gradient(weight, kernels);
   if (weights) accumulate_products(kernels, trained_in(sub));
-  kernels.push_back(elementwise(3 * shape_.cut_residual()));
+  kernels.push_back(as(KernelClass::norm, elementwise(3 * shape_.cut_residual())));
 }
 
 }  // namespace orrery

@@ -28,7 +28,9 @@ Picoseconds StepBuilder::issue_time(const std::vector<Kernel>& kernels) const {
 std::int32_t StepBuilder::compute(Part part, std::vector<Kernel> kernels, std::int32_t after,
                                   Picoseconds more_host_ps) {
   const Picoseconds host = issue_time(kernels) + more_host_ps;
-  return add({Op::Kind::compute, add_work(workload_, std::move(kernels), host), part, phase_, after});
+  const std::uint32_t work = add_work(workload_, std::move(kernels), host);
+  workload_.kernel_sequences[work].again = phase_ == Phase::recompute;
+  return add({Op::Kind::compute, work, part, phase_, after});
 }
 
 std::int32_t StepBuilder::wait_on_host(Part part, std::int32_t after) {

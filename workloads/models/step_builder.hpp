@@ -22,6 +22,16 @@ namespace orrery {
 }
 [[nodiscard]] inline Kernel memory(Bytes bytes) { return {Kernel::Kind::memory, 1, 0, 0, 0, bytes, 0}; }
 
+/// Returns the kernel as one of a class.
+[[nodiscard]] inline Kernel as(KernelClass use, Kernel kernel) {
+  kernel.use = use;
+  return kernel;
+}
+[[nodiscard]] inline std::vector<Kernel> all_as(KernelClass use, std::vector<Kernel> kernels) {
+  for (Kernel& kernel : kernels) kernel.use = use;
+  return kernels;
+}
+
 /// Returns a copy over the link to the host.
 [[nodiscard]] inline Kernel host_copy(Bytes bytes) { return {Kernel::Kind::host_copy, 1, 0, 0, 0, bytes, 0}; }
 
@@ -34,6 +44,7 @@ namespace orrery {
 [[nodiscard]] inline Kernel input_gradient(const Kernel& p) {
   Kernel kernel = p.grouped ? grouped_gemm(p.m, p.k, p.n, p.batch) : gemm(p.m, p.k, p.n, p.batch);
   kernel.in_16_bits = p.in_16_bits;
+  kernel.use = p.use;
   kernel.at_once = p.at_once;
   kernel.right_ready = p.right_ready;
   return kernel;
@@ -42,6 +53,7 @@ namespace orrery {
 [[nodiscard]] inline Kernel weight_gradient(const Kernel& p) {
   Kernel kernel = p.grouped ? grouped_gemm(p.k, p.n, p.m, p.batch) : gemm(p.k, p.n, p.m, p.batch);
   kernel.in_16_bits = p.in_16_bits;
+  kernel.use = p.use;
   kernel.at_once = p.at_once;
   kernel.left_ready = p.left_ready;
   return kernel;

@@ -14,8 +14,8 @@ void add_mlp(const Experiment& experiment, const TransformerShape& shape, std::i
   const Bytes of_biases = model.biases ? 1 : 0;
   block.first = {
       {mlp.first, model.adapts(Linear::fc1), of_biases * mlp.first.m * mlp.first.n * shape.element}};
-  block.core = {scaled(mlp.activation * shape.element, traffic)};
-  block.core_backward = {scaled(mlp.gradient * shape.element, traffic)};
+  block.core = {as(KernelClass::activation, scaled(mlp.activation * shape.element, traffic))};
+  block.core_backward = {as(KernelClass::activation, scaled(mlp.gradient * shape.element, traffic))};
   block.second = {mlp.second, model.adapts(Linear::fc2), of_biases * shape.cut_residual()};
 }
 
@@ -24,9 +24,12 @@ void add_mlp(const Experiment& experiment, const TransformerShape& shape, std::i
 SubBlock between_norms_and_residual(const Software& software, const TransformerShape& shape,
                                     bool post_norms) {
   SubBlock block;
-  block.before = {scaled(2 * shape.cut_residual(), software.elementwise_traffic)};
-  block.after = {scaled(3 * shape.cut_residual() + shape.dropout_mask(), software.elementwise_traffic)};
-  if (post_norms) block.after.push_back(scaled(2 * shape.cut_residual(), software.elementwise_traffic));
+  const double traffic = software.elementwise_traffic;
+  const Kernel norm = as(KernelClass::norm, scaled(2 * shape.cut_residual(), traffic));
+  block.before = {norm};
+  block.after = {
+      as(KernelClass::residual, scaled(3 * shape.cut_residual() + shape.dropout_mask(), traffic))};
+  if (post_norms) block.after.push_back(norm);
   return block;
 }
 
@@ -41,18 +44,21 @@ SubBlock attention_sub_block(const Experiment& experiment, const TransformerShap
     block.first.push_back({product, model.adapts(Linear::qkv), biased * product.m * product.n});
   if (const Bytes normalised = shape.tokens * normalised_width(model, shape.own_heads()) * shape.element;
       normalised > 0) {
-    block.inner_norms = {scaled(2 * normalised, experiment.software.elementwise_traffic)};
-    block.inner_norms_backward = {scaled(3 * normalised, experiment.software.elementwise_traffic)};
+    block.inner_norms = {
+        as(KernelClass::norm, scaled(2 * normalised, experiment.software.elementwise_traffic))};
+    block.inner_norms_backward = {
+        as(KernelClass::norm, scaled(3 * normalised, experiment.software.elementwise_traffic))};
   }
   for (const Kernel& product : indexer_inputs(model, shape.tokens))
     block.first.push_back({product, false, 0});
   if (model.attention_output_gate) {
     const Bytes output = shape.tokens * output_width(model, shape.own_heads()) * shape.element;
-    block.gate = {scaled(3 * output, experiment.software.elementwise_traffic)};
-    block.gate_backward = {scaled(5 * output, experiment.software.elementwise_traffic)};
+    block.gate = {as(KernelClass::activation, scaled(3 * output, experiment.software.elementwise_traffic))};
+    block.gate_backward = {
+        as(KernelClass::activation, scaled(5 * output, experiment.software.elementwise_traffic))};
   }
-  block.core = kernels.forward();
-  block.core_backward = kernels.backward(block.core);
+  block.core = all_as(KernelClass::attention, kernels.forward());
+  block.core_backward = all_as(KernelClass::attention, kernels.backward(block.core));
   block.second = {mixer_output_product(model, shape.tokens, output_width(model, shape.own_heads())),
                   model.adapts(Linear::proj), model.biases ? shape.cut_residual() : 0};
   return block;
@@ -64,7 +70,8 @@ SubBlock shared_experts_sub_block(const Experiment& experiment, const Transforme
   add_mlp(experiment, shape, ffn, block);
   if (experiment.model.shared_expert_gate) {
     block.first.push_back({shared_gate_product(experiment.model, shape.tokens), false, 0});
-    block.after = {scaled(2 * shape.cut_residual(), experiment.software.elementwise_traffic)};
+    block.after = {as(KernelClass::activation,
+                      scaled(2 * shape.cut_residual(), experiment.software.elementwise_traffic))};
   }
   return block;
 }

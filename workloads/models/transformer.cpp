@@ -122,7 +122,7 @@ std::int32_t Transformer::backward(StepBuilder& to, Part part, SubBlocks subs, s
     std::vector<Kernel>& rest =
         input == ready ? kernels : late;  // with a gather in between, a step of its own
     if (input == ready) append(kernels, late);
-    rest.push_back(elementwise(3 * shape_.cut_residual()));
+    rest.push_back(as(KernelClass::norm, elementwise(3 * shape_.cut_residual())));
     std::int32_t done = to.compute(part, std::move(kernels), at);
     if (input != ready) done = to.compute(part, std::move(late), input);
     return reduce_output(to, part, done, shape_.residual() - overlapped_bytes());
@@ -130,7 +130,7 @@ std::int32_t Transformer::backward(StepBuilder& to, Part part, SubBlocks subs, s
   const std::int32_t sum = reduce_output(to, part, to.compute(part, std::move(kernels), at),
                                          shape_.residual() - overlapped_bytes());
   to.compute(part, std::move(late), input);
-  return to.compute(part, {elementwise(3 * shape_.cut_residual())}, sum);
+  return to.compute(part, {as(KernelClass::norm, elementwise(3 * shape_.cut_residual()))}, sum);
 }
 
 std::int32_t Transformer::backward_input(StepBuilder& to, Part part, SubBlocks subs,
@@ -148,7 +148,7 @@ std::int32_t Transformer::backward_input(StepBuilder& to, Part part, SubBlocks s
     append(kernels, sub.inner_norms_backward);
     for (const Weight& weight : sub.first) products_.add_input_gradient(weight, kernels);
   }
-  kernels.push_back(elementwise(3 * shape_.cut_residual()));
+  kernels.push_back(as(KernelClass::norm, elementwise(3 * shape_.cut_residual())));
   return reduce_output(to, part, to.compute(part, std::move(kernels), at),
                        shape_.residual() - overlapped_bytes());
 }

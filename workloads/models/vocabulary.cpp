@@ -31,7 +31,7 @@ Steps Transformer::look_up(Workload& workload) const {
       2 * shape_.residual() + (model_.positions == Positions::learned ? shape_.residual() : 0);
   StepBuilder ahead(experiment_, workload, Phase::forward);
   const std::int32_t looked_up =
-      reduce_output(ahead, Part::embedding, ahead.compute(Part::embedding, {memory(table)}, kBlockInput),
+      reduce_output(ahead, Part::embedding, ahead.compute(Part::embedding, {as(KernelClass::embedding, memory(table))}, kBlockInput),
                     shape_.residual());
   return std::move(ahead).finish(looked_up);
 }
@@ -48,7 +48,9 @@ Steps Transformer::embedding_backward(PassKind kind, Workload& workload) const {
   if (frozen() || !completes_gradients(kind)) return std::move(back).finish(kBlockInput);
   const std::int32_t ready = gather_input(back, Part::embedding, kBlockInput, shape_.residual());
   // The gradient of the table is dense: cleared, then added to where tokens occur.
-  std::vector<Kernel> kernels{memory(3 * shape_.residual() + shape_.vocab * model_.hidden * shape_.element)};
+  std::vector<Kernel> kernels{
+      as(KernelClass::embedding,
+         memory(3 * shape_.residual() + shape_.vocab * model_.hidden * shape_.element))};
   accumulate(kernels, shape_.embedding_parameters());
   const std::int32_t added = back.compute(Part::embedding, std::move(kernels), ready);
   return std::move(back).finish(added);
@@ -95,8 +97,9 @@ std::vector<Kernel> Transformer::chunked_loss() const {
     const std::int64_t tokens = shape_.tokens * (chunk + 1) / chunks - shape_.tokens * chunk / chunks;
     const Kernel product = logits_product(model_, tokens, shape_.vocab);
     kernels.push_back(product);
-    kernels.push_back(scaled(tokens * shape_.vocab,
-                             software_.forward_bytes_per_logit + software_.backward_bytes_per_logit));
+    kernels.push_back(as(KernelClass::loss,
+                         scaled(tokens * shape_.vocab, software_.forward_bytes_per_logit +
+                                                           software_.backward_bytes_per_logit)));
     kernels.push_back(input_gradient(product));
     if (frozen()) continue;
     kernels.push_back(weight_gradient(product, software_.fused_sum_bytes()));
@@ -109,12 +112,12 @@ Steps Transformer::head_forward(Workload& workload) const {
   const std::int64_t logits = shape_.tokens * shape_.vocab;
   StepBuilder to(experiment_, workload, Phase::forward);
   const std::int32_t ready = gather_input(to, Part::head, kBlockInput, shape_.residual());
-  std::vector<Kernel> kernels{elementwise(2 * shape_.cut_residual())};
+  std::vector<Kernel> kernels{as(KernelClass::norm, elementwise(2 * shape_.cut_residual()))};
   if (loss_chunks() > 1) {
     std::ranges::move(chunked_loss(), std::back_inserter(kernels));
   } else {
     kernels.push_back(logits_product(model_, shape_.tokens, shape_.vocab));
-    kernels.push_back(scaled(logits, software_.forward_bytes_per_logit));
+    kernels.push_back(as(KernelClass::loss, scaled(logits, software_.forward_bytes_per_logit)));
   }
   std::int32_t out = to.compute(Part::head, std::move(kernels), ready);
   if (tensor_parallel()) {
@@ -136,7 +139,9 @@ Steps Transformer::head_backward(PassKind kind, Workload& workload) const {
   const std::int32_t input =
       trains ? gather_input(to, Part::head, kBlockInput, shape_.residual()) : kBlockInput;
   std::vector<Kernel> gradient;
-  if (!chunked) gradient = {scaled(logits, software_.backward_bytes_per_logit), input_gradient(product)};
+  if (!chunked)
+    gradient = {as(KernelClass::loss, scaled(logits, software_.backward_bytes_per_logit)),
+                input_gradient(product)};
   std::vector<Kernel> kernels;
   if (kind == PassKind::backward && !chunked) to.compute(Part::head, std::move(gradient), kBlockInput);
   if (kind == PassKind::backward_input) kernels = std::move(gradient);
@@ -144,7 +149,8 @@ Steps Transformer::head_backward(PassKind kind, Workload& workload) const {
     kernels.push_back(weight_gradient(product, software_.fused_sum_bytes()));
     accumulate_products(kernels, shape_.vocab * model_.hidden);
   }
-  if (hands_on(kind)) kernels.push_back(elementwise(3 * shape_.cut_residual()));
+  if (hands_on(kind))
+    kernels.push_back(as(KernelClass::norm, elementwise(3 * shape_.cut_residual())));
   const std::int32_t done = to.compute(Part::head, std::move(kernels), input);
   const std::int32_t sum = hands_on(kind) ? reduce_output(to, Part::head, done, shape_.residual()) : done;
   return std::move(to).finish(sum);

@@ -25,7 +25,7 @@ Kernel WeightProducts::sum(std::int64_t values) const {
 void WeightProducts::widen(const Weight& weight, std::vector<Kernel>& kernels) const {
   if (rank_ == 0 || frozen_ == FrozenPrecision::as_computed) return;
   const std::int64_t weights = weight.product.k * weight.product.n;
-  kernels.push_back(memory(frozen_bytes(frozen_, weights) + weights * element_));
+  kernels.push_back(as(KernelClass::casts, memory(frozen_bytes(frozen_, weights) + weights * element_)));
 }
 
 void WeightProducts::add(const Weight& weight, std::vector<Kernel>& kernels) const {
@@ -55,7 +55,7 @@ void WeightProducts::add_weight_gradient(const Weight& weight, std::vector<Kerne
   if (rank_ == 0) {
     kernels.push_back(weight_gradient(p, software_.fused_sum_bytes()));
     if (weight.bias_gradient > 0 && software_.bias_gradient_kernels)
-      kernels.push_back(memory(weight.bias_gradient));
+      kernels.push_back(as(KernelClass::biases, memory(weight.bias_gradient)));
     return;
   }
   if (!weight.adapted) return;

@@ -170,7 +170,7 @@ class ContextAttention {
   /// size of one.
   [[nodiscard]] Kernel moved(Bytes all) const {
     const double traffic = static_cast<double>(all) * work_.experiment.software.elementwise_traffic;
-    return memory(static_cast<Bytes>(traffic + 0.5));
+    return as(KernelClass::attention, memory(static_cast<Bytes>(traffic + 0.5)));
   }
 
   /// Whole sequences for the heads of this rank, where all ranks exchange them.

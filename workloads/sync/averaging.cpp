@@ -32,7 +32,7 @@ OpId Averaging::compute(std::vector<Kernel> kernels, const Op& like, std::vector
   op.kind = Op::Kind::compute;
   op.stream = Stream::compute;
   op.phase = Phase::synchronize;
-  op.work = work(std::move(kernels));
+  op.work = work(all_as(KernelClass::averaging, std::move(kernels)));
   return writer_.add(op, deps);
 }
 

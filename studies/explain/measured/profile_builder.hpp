@@ -1,0 +1,39 @@
+// Puts together a Profile from events in any order. Used by the readers of traces.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "studies/explain/measured/profile.hpp"
+
+namespace orrery {
+
+class ProfileBuilder {
+ public:
+  ProfileBuilder(std::string source, std::string writer) {
+    profile_.source = std::move(source);
+    profile_.writer = std::move(writer);
+  }
+
+  [[nodiscard]] Profile& profile() { return profile_; }
+  [[nodiscard]] std::uint32_t name(std::string_view text);
+  /// Adds a span with the number of the launch that issued it; 0: none.
+  /// @throws InputError if there are more than a profile holds
+  void add(const GpuSpan& span, std::int64_t launch);
+  void add_launch(std::int64_t launch, const TimeRange& call) { launches_[launch] = call; }
+  /// Sorts all, and finds launches and steps of spans. @throws InputError if no GPU has worked
+  [[nodiscard]] Profile finish() &&;
+
+ private:
+  void find_launches();
+  void find_steps();
+
+  Profile profile_;
+  std::map<std::string, std::uint32_t, std::less<>> name_numbers_;
+  std::vector<std::int64_t> launch_of_;                  ///< per span
+  std::unordered_map<std::int64_t, TimeRange> launches_;  ///< looked up, never walked through
+};
+
+}  // namespace orrery
