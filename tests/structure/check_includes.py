@@ -84,6 +84,7 @@ MAY_INCLUDE = {
     "studies/compare": FACE + CONFIG + REPORTS + ["planner/space", "sim/metrics", "sim/step", "sim/claims", "sim/run", "studies/converge", "studies/validate", "topologies/gossip"],
     "studies/sensitivity": FACE + CONFIG + ["sim/run"],
     "studies/elastic": FACE + CONFIG + ["sim/run"] + TOPOLOGIES + WORKLOADS,
+    "studies/post_training": FACE + CONFIG + ["sim/cost", "sim/metrics", "sim/run", "sim/serving", "sim/step"] + WORKLOADS,
     "studies/validate": FACE + CONFIG + REPORTS + ["sim/metrics", "sim/run"],
     "studies/calibrate": FACE + CONFIG + ["studies/validate"],
     "face": [],  # filled in below: everything but studies, apps, tests and bench
