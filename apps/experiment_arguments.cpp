@@ -11,6 +11,7 @@
 #include "apps/outputs.hpp"
 #include "apps/progress.hpp"
 #include "config/experiment/read_experiment.hpp"
+#include "config/text/document.hpp"
 #include "orrery/error.hpp"
 #include "planner/methods/choose_plan.hpp"
 #include "sim/run/run.hpp"
@@ -44,9 +45,9 @@ int run_lines(const ExperimentArguments& arguments, const CommonOptions& common,
 LocatedExperiment read_one(const ExperimentArguments& arguments, const CommonOptions& common) {
   if (arguments.experiment.empty())
     throw InputError({Diagnostic{"command line", 0, 0, "", "an experiment file is missing (or --batch)"}});
-  LocatedExperiment read =
-      read_experiment_file(arguments.experiment, arguments.overrides, catalog_with(arguments.calibrations),
-                           menus_that_choose_plans());
+  LocatedExperiment read = read_experiment_text(
+      arguments.text ? *arguments.text : read_text(arguments.experiment), arguments.experiment,
+      arguments.overrides, catalog_with(arguments.calibrations), menus_that_choose_plans());
   if (common.quiet) return read;
   for (const Diagnostic& warning : read.positions.warnings(read.experiment)) {
     const std::string line = warning.text() + "\n";

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct ExperimentArguments {
   std::vector<std::string> overrides;
   std::vector<std::string> calibrations;  ///< files
   bool batch = false;
+  std::optional<std::string> text{};  ///< of the experiment, where it was read already
 };
 
 /// Answers an experiment with a line.

@@ -1,11 +1,13 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/experiment_arguments.hpp"
@@ -14,8 +16,11 @@
 #include "apps/outputs.hpp"
 #include "apps/page_output.hpp"
 #include "apps/picture_options.hpp"
+#include "apps/post_training_run.hpp"
 #include "apps/progress.hpp"
 #include "apps/trace_options.hpp"
+#include "config/experiment/read_post_training.hpp"
+#include "config/text/document.hpp"
 #include "face/process_stats.hpp"
 #include "orrery/error.hpp"
 #include "orrery/rank_grid.hpp"
@@ -155,6 +160,34 @@ int print_experiment(const SimulateOptions& options, const CommonOptions& common
   return kDone;
 }
 
+/// A step of several roles has phases in place of one plan's operations.
+void require_phases_alone(const SimulateOptions& options) {
+  const std::array<std::pair<const char*, bool>, 9> others{{{"--resolved", options.resolved},
+                                                            {"--emit", !options.framework.empty()},
+                                                            {"--html", !options.html.empty()},
+                                                            {"--svg and --draw", options.pictures.any()},
+                                                            {"--what-if", options.what_if.has_value()},
+                                                            {"--memory-timeline", options.memory_timeline},
+                                                            {"--only", options.keys.only.has_value()},
+                                                            {"--kineto", !options.trace.kineto.empty()},
+                                                            {"--ranks", !options.trace.ranks.empty()}}};
+  for (const auto& [name, given] : others)
+    if (given)
+      throw InputError({Diagnostic{"command line", 0, 0, "",
+                                   std::string("found ") + name +
+                                       " with post_training, allowed --json, --csv and --trace"}});
+}
+
+/// Returns the exit status where the experiment is a step of post-training; reads its text.
+std::optional<int> try_post_training(SimulateOptions& options, const CommonOptions& common) {
+  ExperimentArguments& arguments = options.arguments;
+  if (arguments.batch || arguments.experiment.empty()) return std::nullopt;
+  arguments.text = read_text(arguments.experiment);
+  if (!has_post_training(*arguments.text, arguments.experiment, arguments.overrides)) return std::nullopt;
+  require_phases_alone(options);
+  return run_post_training(*arguments.text, arguments, {options.json, options.csv, options.trace.file}, common);
+}
+
 LineMaker make_answer(const ResultSelection& keys, const Figures& figures, Simulator& simulator) {
   return [keys, figures, &simulator](const Experiment& experiment) {
     const auto begin = std::chrono::steady_clock::now();
@@ -208,6 +241,7 @@ Command add_simulate(CLI::App& app, const CommonOptions& common) {
   for (CLI::Option* picture : add_picture_options(app, options->pictures))
     picture->excludes(batch)->excludes(resolved)->excludes(emitted);
   return [options, &common] {
+    if (const std::optional<int> status = try_post_training(*options, common)) return *status;
     if (options->resolved || !options->framework.empty()) return print_experiment(*options, common);
     const bool csv = !options->csv.empty();
     const ResultSelection keys =

@@ -22,6 +22,14 @@ namespace orrery::importers {
 namespace {
 
 const std::array kImporters{
+    machines::kNcclTopology,
+    machines::kNcclGraphs,
+    simulators::kCalculonApplication,
+    simulators::kCalculonExecution,
+    simulators::kCalculonSystem,
+    simulators::kSimumaxStrategy,
+    simulators::kSimumaxSystem,
+    simulators::kSimumaxModel,
     frameworks::kMegatronLog,
     frameworks::kMegatronYaml,
     frameworks::kPrimus,
@@ -33,9 +41,7 @@ const std::array kImporters{
     frameworks::kNemo,
     frameworks::kTrainer,
     frameworks::kDeepSpeed,
-    machines::kNcclTopology,        machines::kNcclGraphs,       simulators::kCalculonApplication,
-    simulators::kCalculonExecution, simulators::kCalculonSystem, simulators::kSimumaxStrategy,
-    simulators::kSimumaxSystem,     simulators::kSimumaxModel,   models::kModelOpt,
+    models::kModelOpt,
     models::kHuggingFace,
 };
 

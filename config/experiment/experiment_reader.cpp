@@ -203,6 +203,7 @@ Experiment ExperimentReader::read_all_parts(const Json& root) {
   if (!root.is_object()) return experiment;
   require(root, experiment_fields(), "model", "every experiment", top, scope_);
   require(root, experiment_fields(), "cluster", "every experiment", top, scope_);
+  refuse_post_training(root);
   read_hardware_and_model(root, experiment);
   read_rest(root, experiment);
   if (experiment.name.empty()) experiment.name = default_name(experiment);
@@ -211,6 +212,14 @@ Experiment ExperimentReader::read_all_parts(const Json& root) {
     known_->frame.given.erase("plan");
   }
   return experiment;
+}
+
+/// Several experiments stand for a step of several roles; read_post_training() makes them.
+void ExperimentReader::refuse_post_training(const Json& root) {
+  if (!root.contains("post_training")) return;
+  findings_.add("/post_training",
+                "found a step of several roles, allowed in orrery simulate FILE alone: it has no single plan",
+                Anchor::key);
 }
 
 Plan ExperimentReader::plan_of(const Json& root) {

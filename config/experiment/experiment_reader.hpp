@@ -55,6 +55,7 @@ class ExperimentReader {
   Experiment read_parts(const Json& root);
   Experiment read_plan_alone(const Json& root);
   Experiment read_all_parts(const Json& root);
+  void refuse_post_training(const Json& root);
   Plan plan_of(const Json& root);
   template <class Part, class Read>
   void take(KnownPart<Part> KnownParts::*of, const Json& given, Part& part, Read read);

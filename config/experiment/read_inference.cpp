@@ -26,8 +26,11 @@ class InferenceReader {
     read_requests();
     const auto requests = value_.find("requests");
     if (requests == value_.end() || !names_file(*requests)) {
-      read_lengths("prompt_tokens", inference_.prompt);
-      read_lengths("output_tokens", inference_.output);
+      constexpr std::string_view kOwner = "inference without a file of requests";
+      read_token_lengths(value_, field_named(inference_fields(), "prompt_tokens"), kOwner, inference_.prompt,
+                         path_, scope_);
+      read_token_lengths(value_, field_named(inference_fields(), "output_tokens"), kOwner, inference_.output,
+                         path_, scope_);
     }
     read_part("speculative", speculation_fields(), inference_.speculation,
               {"num_speculative_tokens", "acceptance_rate"});
@@ -73,46 +76,6 @@ class InferenceReader {
     if (!given.is_string()) return false;
     const auto& text = given.get_ref<const std::string&>();
     return text.find_first_not_of("0123456789.kKM") != std::string::npos;
-  }
-
-  void read_lengths(std::string_view key, TokenLengths& lengths) {
-    const Path path(path_, key);
-    const auto given = value_.find(key);
-    if (given == value_.end())
-      return report_missing(field_named(inference_fields(), key), "inference without a file of requests",
-                            path, scope_);
-    if (!given->is_object())
-      return read_field(*given, field_named(token_lengths_fields(), "mean"), lengths, path, scope_);
-    read_fields(*given, token_lengths_fields(), lengths, path, scope_);
-    check_lengths(*given, lengths, path);
-  }
-
-  /// Checks that a length distribution has its own keys only.
-  void check_lengths(const Json& given, TokenLengths& lengths, const Path& path) {
-    const auto wants = [&](std::string_view key, bool wanted) {
-      if (wanted && !given.contains(key)) {
-        report_missing(field_named(token_lengths_fields(), key),
-                       fmt::format("{} lengths", name_of_kind(lengths.kind)), Path(path, key), scope_);
-      } else if (!wanted && given.contains(key)) {
-        scope_.findings.add(Path(path, key),
-                            fmt::format("found with {} lengths, which have none", name_of_kind(lengths.kind)),
-                            Anchor::key);
-      }
-    };
-    const bool uniform = lengths.kind == LengthKind::uniform;
-    const bool fixed = lengths.kind == LengthKind::fixed;
-    wants("mean", !uniform);
-    wants("deviation", lengths.kind == LengthKind::log_normal);
-    if (fixed) wants("min", false);
-    if (fixed || uniform) wants("max", uniform);
-    if (lengths.most > 0 && lengths.least > lengths.most)
-      scope_.findings.add(Path(path, "min"),
-                          fmt::format("found {}, allowed at most max {}", lengths.least, lengths.most));
-    if (uniform) lengths.mean = lengths.least + (lengths.most - lengths.least) / 2;
-  }
-
-  static std::string_view name_of_kind(LengthKind kind) {
-    return kLengthKindNames[static_cast<std::size_t>(kind)];
   }
 
   template <class Part>

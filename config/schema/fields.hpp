@@ -8,6 +8,7 @@
 
 #include "config/schema/field.hpp"
 #include "orrery/experiment.hpp"
+#include "orrery/post_training.hpp"
 
 namespace orrery {
 
@@ -78,5 +79,14 @@ const std::vector<Field<Accuracy>>& accuracy_fields();
 const std::vector<Field<LearningProblem>>& problem_fields();
 const std::vector<Field<WorkerChange>>& worker_change_fields();
 const std::vector<Field<Experiment>>& experiment_fields();
+/// Keys of a role of post_training beside those that an experiment has too.
+struct RoleKeys {
+  std::int64_t gpus = 0;
+  RewardKind kind = RewardKind::none;
+  double latency_s = 0;
+  std::int64_t width = 0;
+};
+const std::vector<Field<PostTraining>>& post_training_fields();
+const std::vector<Field<RoleKeys>>& role_fields();
 
 }  // namespace orrery

@@ -284,6 +284,8 @@ const std::vector<Field<Experiment>>& experiment_fields() {
       T::nested("inference",
                 "an object with prompt_tokens, output_tokens, batch_size or requests_per_s, ...: "
                 "requests are served in place of training steps"),
+      T::nested("post_training",
+                "an object: a step of reinforcement learning from rollouts in place of one of training"),
       T::nested("accuracy", "an object with target, for the steps and the time until it is reached"),
       T::nested("problem", "an object: what `converge` learns; logistic regression by default"),
       T::nested("software", "an object with what the training framework costs; from the stack's calibration"),

@@ -1,0 +1,21 @@
+// Runs an experiment with a section `post_training`, for `orrery simulate`.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "apps/commands.hpp"
+#include "apps/experiment_arguments.hpp"
+
+namespace orrery {
+
+struct PostTrainingFiles {
+  std::string json, csv, trace;
+};
+
+/// @param text  of the experiment
+/// @returns the exit status
+int run_post_training(const std::string& text, const ExperimentArguments& arguments,
+                      const PostTrainingFiles& files, const CommonOptions& common);
+
+}  // namespace orrery

@@ -1,0 +1,116 @@
+// Describes a step of reinforcement learning from rollouts: the samples that it generates, the roles that work
+// on them, the GPUs on which they do, and the order of the phases. Made by config/, read by
+// studies/post_training/.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "orrery/inference.hpp"
+
+namespace orrery {
+
+enum class PostTrainingAlgorithm : std::uint8_t {
+  ppo,        ///< a critic gives values and is trained beside the actor (Schulman et al. 2017)
+  grpo,       ///< samples of a prompt are compared with each other (Shao et al. 2024)
+  dapo,       ///< the same, and groups that all succeed or all fail are replaced (Yu et al. 2025)
+  rejection,  ///< the best sample of each prompt is trained on (Touvron et al. 2023, section 3.2.3)
+};
+inline constexpr std::array<std::string_view, 4> kPostTrainingAlgorithmNames{"ppo", "grpo", "dapo",
+                                                                             "rejection"};
+
+/// The models, or programs, that work on the samples of a step.
+enum class PostTrainingRole : std::uint8_t { actor, rollout, reference, critic, reward };
+inline constexpr std::size_t kPostTrainingRoleCount = 5;
+inline constexpr std::array<std::string_view, kPostTrainingRoleCount> kPostTrainingRoleNames{
+    "actor", "rollout", "reference", "critic", "reward"};
+
+/// Says which roles have GPUs of their own.
+enum class RolePlacement : std::uint8_t {
+  colocated,      ///< none: all take turns on all GPUs
+  disaggregated,  ///< rollouts; the other roles take turns on the rest
+  hybrid,         ///< reference, critic and reward model; actor and rollouts take turns on the rest
+};
+inline constexpr std::array<std::string_view, 3> kRolePlacementNames{"colocated", "disaggregated", "hybrid"};
+
+/// Says which weights a batch may be generated with.
+enum class RolloutSchedule : std::uint8_t {
+  synchronous,   ///< those of the latest update
+  one_step_off,  ///< those before it: a batch is generated while the one before is trained on
+  asynchronous,  ///< any that are at most PostTraining::max_staleness updates old
+};
+inline constexpr std::array<std::string_view, 3> kRolloutScheduleNames{"synchronous", "one-step-off",
+                                                                       "asynchronous"};
+
+/// Says how the weights of an update come to the rollouts.
+enum class WeightSyncMethod : std::uint8_t {
+  broadcast,          ///< gathered whole on a trainer GPU, and then broadcast to all rollout GPUs
+  host_memory,        ///< to the memory of the trainers' hosts, from there over NICs, and to the GPUs
+  checkpoint_engine,  ///< the same in buckets, which are on all three ways at a time
+};
+inline constexpr std::array<std::string_view, 3> kWeightSyncMethodNames{"broadcast", "host-memory",
+                                                                        "checkpoint-engine"};
+
+/// Says which states of the actor leave the GPU while rollouts are generated on it.
+enum class StateOffload : std::uint8_t {
+  automatic,  ///< all if they do not fit beside the rollouts, else none
+  none,
+  optimizer,  ///< main weights and moments
+  all,        ///< weights too
+};
+inline constexpr std::array<std::string_view, 4> kStateOffloadNames{"auto", "none", "optimizer", "all"};
+
+enum class RewardKind : std::uint8_t {
+  none,      ///< a rule that takes no time
+  model,     ///< a forward pass of a reward model
+  verifier,  ///< programs beside the GPUs, such as a sandbox that runs tests
+};
+inline constexpr std::array<std::string_view, 3> kRewardKindNames{"none", "model", "verifier"};
+
+struct PostTraining {
+  PostTrainingAlgorithm algorithm = PostTrainingAlgorithm::grpo;
+  std::int64_t prompts_per_step = 0;
+  std::int64_t samples_per_prompt = 1;
+  TokenLengths prompt;
+  /// Of outputs. The mean is that of the lengths as they come out, cut to `most`, as logs print it.
+  TokenLengths response;
+  RequestTrace trace;              ///< lengths of prompts and outputs, taken in turn; nothing: drawn
+  double growth_tokens_per_step = 0;  ///< by which the mean output grows from a step to the next
+  double kept_groups = 1;          ///< dapo: share of the groups whose samples differ in reward
+  double oversampling = 1;         ///< prompts that are begun over those that a step needs
+  std::int64_t updates_per_step = 1;
+  std::int64_t epochs = 1;              ///< passes over the samples of a step
+  std::int64_t micro_batch_tokens = 0;  ///< packed at most; 0: micro_batch_size of the longest samples
+  std::int64_t forward_micro_batch_tokens = 0;  ///< of forward passes alone; 0: as micro_batch_tokens
+  bool old_log_probabilities = true;            ///< the actor computes them again, since engines round differently
+  bool prefix_sharing = true;                   ///< samples of a prompt share its keys and values
+  RewardKind reward = RewardKind::none;
+  double verifier_latency_s = 0;
+  std::int64_t verifier_width = 0;  ///< samples that are verified at a time; 0: all
+
+  RolePlacement placement = RolePlacement::colocated;
+  RolloutSchedule schedule = RolloutSchedule::synchronous;
+  std::int64_t max_staleness = 0;  ///< updates
+  bool partial_rollouts = false;   ///< samples go on with new weights; else a batch ends before they come
+  WeightSyncMethod weight_sync = WeightSyncMethod::broadcast;
+  double sync_bucket_mb = 1024;  ///< checkpoint_engine: 1e6 bytes that are on their way together
+  StateOffload offload = StateOffload::automatic;
+  std::int64_t steps = 0;        ///< simulated; 0: one, or where steps overlap as many as settle
+  std::array<std::int64_t, kPostTrainingRoleCount> gpus{};  ///< of each role; 0: as the placement says
+
+  [[nodiscard]] std::int64_t samples_per_step() const { return prompts_per_step * samples_per_prompt; }
+  /// Updates by which a sample may be older than the weights that it trains.
+  [[nodiscard]] std::int64_t staleness_bound() const {
+    if (schedule == RolloutSchedule::synchronous) return 0;
+    return schedule == RolloutSchedule::one_step_off ? 1 : max_staleness;
+  }
+  /// Returns true if new weights come to samples that are under way.
+  [[nodiscard]] bool is_streaming() const {
+    return schedule == RolloutSchedule::asynchronous && partial_rollouts && max_staleness > 0;
+  }
+};
+
+}  // namespace orrery

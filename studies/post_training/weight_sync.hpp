@@ -1,0 +1,25 @@
+// Prices the way of new weights from the ranks that train them to the ranks that generate with them, on the
+// links of the cluster.
+#pragma once
+
+#include "config/experiment/read_post_training.hpp"
+#include "orrery/units.hpp"
+#include "sim/step/memo.hpp"
+
+namespace orrery {
+
+struct WeightSync {
+  Bytes model_bytes = 0;        ///< weights of the whole model, as they travel
+  Bytes rollout_gpu_bytes = 0;  ///< those that a rollout GPU keeps
+  Picoseconds gather_ps = 0;    ///< trainer ranks put their shards together
+  Picoseconds send_ps = 0;      ///< to the rollouts' nodes
+  Picoseconds load_ps = 0;      ///< into their GPUs
+  Picoseconds total_ps = 0;     ///< of all, where buckets of them run side by side less than their sum
+};
+
+/// @param parameters  of the model
+/// @param rollout_gpu_bytes  weights on a GPU of the rollouts' fullest stage
+[[nodiscard]] WeightSync weight_sync(const PostTrainingExperiment& experiment, std::int64_t parameters,
+                                     Bytes rollout_gpu_bytes, Memo& memo);
+
+}  // namespace orrery
