@@ -4,13 +4,15 @@
 
 #include "importers/models/huggingface.hpp"
 #include "importers/models/quantization.hpp"
+#include "importers/serving/request_trace.hpp"
+#include "importers/serving/serving_files.hpp"
 
 namespace orrery::importers {
 namespace {
 
 const std::array kImporters{
-    models::kModelOpt,
-    models::kHuggingFace,
+    serving::kServingCommands, serving::kRequestTrace, serving::kTensorRtOptions, serving::kSglangOptions,
+    serving::kVllmOptions,     models::kModelOpt,      models::kHuggingFace,
 };
 
 }  // namespace
