@@ -29,7 +29,7 @@ void read_llama4(ModelReading& r) {
 
 /// Sinks of attention are one number a head and layer.
 void add_sinks(ModelReading& r) {
-  r.add_parameters(r.count_or("layers", 0) * r.count_or("heads", 0), "sinks of attention");
+  r.add_parameters(product_of({r.count_or("layers", 0), r.count_or("heads", 0)}), "sinks of attention");
 }
 
 /// GPT-OSS slides in every other layer, from the first on.
@@ -103,7 +103,7 @@ void read_mimo_v2(ModelReading& r) {
   r.ignore(r.keys.take({"attention_chunk_size"}), "sliding_window decides");
   if (!sinks) return;
   const auto sliding = std::ranges::count(r.layers, LayerAttention::window, &LayerRun::attention);
-  r.add_parameters(sliding * r.count_or("heads", 0), "sinks of attention in windows");
+  r.add_parameters(product_of({sliding, r.count_or("heads", 0)}), "sinks of attention in windows");
 }
 
 /// ERNIE 4.5 has experts in layers from a first to a last one.

@@ -106,6 +106,7 @@ const std::array kReasons{
         "emb_prj_bias learned_pos_emb use_cache_kv interleave_sliding_window",
         "the family is known by model_type"},
     Reason{"id2label label2id classifier_* num_classes", "names of classes"},
+    Reason{"tie_word_embeddings", "the language model says it for itself"},
     Reason{"relative_attention* d_kv sliding_window_sizes qk_norm_type attn_type_list attention_output_gate",
            "known of the family"},
 };

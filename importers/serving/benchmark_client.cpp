@@ -68,8 +68,23 @@ const std::array kClientRows{
     ImportRow{"dataset_path", "", read_dataset},
 };
 
+bool is_of_requests(const std::string& key) {
+  return key != "model" && key != "max_concurrency" &&
+         std::ranges::find(kClientRows, key, &ImportRow::key) != kClientRows.end();
+}
+
 }  // namespace
 
-void read_client(const SourceKeys& keys, Draft& draft) { read_options(keys, kClientRows, kClient, draft); }
+void read_client(const SourceKeys& keys, Draft& draft) {
+  if (!draft.value("inference.requests").is_string()) return read_options(keys, kClientRows, kClient, draft);
+  SourceKeys others;
+  for (const SourceKey& key : keys.list()) {
+    if (is_of_requests(key.key))
+      draft.ignore(key, "a trace has the requests");
+    else
+      others.add(key);
+  }
+  read_options(others, kClientRows, kClient, draft);
+}
 
 }  // namespace orrery::importers::serving

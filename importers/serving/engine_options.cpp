@@ -45,6 +45,12 @@ bool is_option(const std::string& word) {
          word.find_first_of(" {") == std::string::npos;
 }
 
+/// >FILE, 2> FILE, <FILE
+bool is_redirection(const std::string& word) {
+  const std::size_t sign = word.find_first_not_of("012");
+  return sign < word.size() && sign < 2 && (word[sign] == '>' || word[sign] == '<');
+}
+
 /// An object in JSON is its members, with dots.
 void add_value(SourceKeys& keys, const std::string& key, const Word& word, const std::string& text,
                const FilePlace& place) {
@@ -62,7 +68,9 @@ class OptionReader {
 
   SourceKeys read(std::size_t first, std::string_view model) {
     for (std::size_t i = first; i < command_.size();) {
-      if (is_option(command_[i].text))
+      if (is_redirection(command_[i].text))
+        i += command_[i].text.back() == '>' || command_[i].text.back() == '<' ? 2 : 1;
+      else if (is_option(command_[i].text))
         i = take_option(i);
       else
         take_alone(command_[i++], model);
@@ -80,7 +88,8 @@ class OptionReader {
       add_value(keys_, key, word, word.text.substr(equals + 1), place);
       return i + 1;
     }
-    const bool has_value = i + 1 < command_.size() && !is_option(command_[i + 1].text);
+    const bool has_value =
+        i + 1 < command_.size() && !is_option(command_[i + 1].text) && !is_redirection(command_[i + 1].text);
     if (!has_value) {
       const bool off = key.starts_with("no_");
       keys_.add({off ? key.substr(3) : key, !off, place});
@@ -242,6 +251,15 @@ void read_proposed(const SourceKey& key, const SourceKeys& /*all*/, Draft& draft
     draft.lack("inference.speculative.acceptance_rate",
                "no file says which share of proposed tokens is taken: --set "
                "inference.speculative.acceptance_rate=SHARE");
+}
+
+void settle_with_others(const SourceKey& /*key*/, const SourceKeys& /*all*/, Draft& /*draft*/) {}
+
+void default_expert_ranks(Draft& draft, const Json& ranks) {
+  const Json& experts = draft.value("plan.expert_parallel");
+  if (!ranks.is_number_integer() || !experts.is_number_integer() || experts < 1 || ranks < experts) return;
+  draft.default_to("plan.expert_tensor_parallel", ranks.get<std::int64_t>() / experts.get<std::int64_t>(),
+                   "ranks over those of experts");
 }
 
 void default_degrees(Draft& draft, std::string_view engine) {

@@ -40,6 +40,12 @@ void read_offload(const SourceKey& key, const SourceKeys& all, Draft& draft);
 void read_caching(const SourceKey& key, const SourceKeys& all, Draft& draft);
 void read_proposed(const SourceKey& key, const SourceKeys& all, Draft& draft);
 
+/// Leaves an option to complete() of its engine.
+void settle_with_others(const SourceKey& key, const SourceKeys& all, Draft& draft);
+
+/// Experts of an engine are cut over `ranks` / expert_parallel, where it is given.
+void default_expert_ranks(Draft& draft, const Json& ranks);
+
 /// Writes the degrees that no option gives: one rank of each kind, as engines do by default.
 void default_degrees(Draft& draft, std::string_view engine);
 

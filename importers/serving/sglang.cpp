@@ -47,7 +47,7 @@ const std::array kSglangRows{
     ImportRow{"ep", "plan.expert_parallel"},
     ImportRow{"ep_size", "plan.expert_parallel"},
     ImportRow{"expert_parallel_size", "plan.expert_parallel"},
-    ImportRow{"enable_dp_attention", "", nullptr, "plan.tensor_parallel and plan.data_parallel say it"},
+    ImportRow{"enable_dp_attention", "", settle_with_others},
     ImportRow{"nnodes", launch::kNodes},
     ImportRow{"dtype", "", read_dtype},
     ImportRow{"quantization", "", read_quantization_name},
@@ -131,7 +131,7 @@ void complete_sglang(const SourceKeys& keys, Draft& draft) {
       !data.is_number_integer())
     return;
   const auto ranks = tensor.get<std::int64_t>(), replicas = data.get<std::int64_t>();
-  if (replicas < 2 || ranks % replicas != 0) return;
+  if (replicas < 2 || ranks % replicas != 0) return draft.ignore(*attention, "dp divides no ranks of tp");
   draft.map(*attention, "plan.tensor_parallel", ranks / replicas, "ranks of attention: tp / dp");
 }
 

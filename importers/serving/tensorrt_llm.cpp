@@ -36,7 +36,7 @@ const std::array kTrtRows{
     ImportRow{"ep_size", "plan.expert_parallel"},
     ImportRow{"moe_expert_parallel_size", "plan.expert_parallel"},
     ImportRow{"moe_tensor_parallel_size", "plan.expert_tensor_parallel"},
-    ImportRow{"enable_attention_dp", "", nullptr, "plan.tensor_parallel and plan.data_parallel say it"},
+    ImportRow{"enable_attention_dp", "", settle_with_others},
     ImportRow{"gpus_per_node", launch::kGpusPerNode},
     ImportRow{"dtype", "", read_dtype},
     ImportRow{"quant_config.quant_algo", "", read_quantization_name},
@@ -96,7 +96,10 @@ void complete_trt(const SourceKeys& keys, Draft& draft) {
   draft.default_to("inference.block_size", 32, "the default of TensorRT-LLM (tokens_per_block)");
   const SourceKey* attention = keys.find("enable_attention_dp");
   const Json tensor = draft.value("plan.tensor_parallel");
-  if (attention == nullptr || attention->value != true || !tensor.is_number_integer()) return;
+  default_expert_ranks(draft, tensor);
+  if (attention == nullptr) return;
+  if (attention->value != true || !tensor.is_number_integer())
+    return draft.ignore(*attention, "tensor ranks attend together");
   draft.map(*attention, "plan.data_parallel", tensor, "each rank attends for its own requests");
   draft.map(*attention, "plan.tensor_parallel", 1, "each rank attends for its own requests");
 }
