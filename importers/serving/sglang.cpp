@@ -127,9 +127,10 @@ void complete_sglang(const SourceKeys& keys, Draft& draft) {
   if (page.is_null()) draft.default_to("inference.block_size", 1, "the default of SGLang");
   const SourceKey* attention = keys.find("enable_dp_attention");
   const Json tensor = draft.value("plan.tensor_parallel"), data = draft.value("plan.data_parallel");
-  if (attention == nullptr || attention->value != true || !tensor.is_number_integer() ||
-      !data.is_number_integer())
-    return;
+  default_expert_ranks(draft, tensor);
+  if (attention == nullptr) return;
+  if (attention->value != true || !tensor.is_number_integer() || !data.is_number_integer())
+    return draft.ignore(*attention, "dp and tp say how many ranks attend together");
   const auto ranks = tensor.get<std::int64_t>(), replicas = data.get<std::int64_t>();
   if (replicas < 2 || ranks % replicas != 0) return draft.ignore(*attention, "dp divides no ranks of tp");
   draft.map(*attention, "plan.tensor_parallel", ranks / replicas, "ranks of attention: tp / dp");
