@@ -59,11 +59,21 @@ std::int64_t gpus_of_plan(const Draft& draft) {
          std::max(count_or(draft, "plan.data_parallel", 1), (shared_by_experts + replica - 1) / replica);
 }
 
+/// A name without the version of the checkpoint: Mixtral-8x7B-Instruct of Mixtral-8x7B-Instruct-v0.1.
+std::string_view without_version(std::string_view name) {
+  const std::size_t version = name.rfind("-v");
+  const bool is_version = version != std::string_view::npos &&
+                          name.find_first_not_of("0123456789.", version + 2) == std::string_view::npos;
+  return is_version ? name.substr(0, version) : name;
+}
+
 void name_model(Draft& draft, const Catalog& catalog) {
   const Json& name = draft.value(launch::kModel);
   if (!name.is_string() || (draft.has("model.layers") && draft.has("model.hidden"))) return;
   const std::vector<std::string> names = catalog.names(CatalogKind::model);
-  const std::string entry(spelled_otherwise(name.get<std::string>(), views(names)));
+  std::string entry(spelled_otherwise(name.get<std::string>(), views(names)));
+  if (entry.empty())
+    entry = spelled_otherwise(without_version(name.get_ref<const std::string&>()), views(names));
   if (!entry.empty())
     return draft.default_to("model.base", entry, fmt::format("the catalog has {}", described(name)));
   if (draft.has("model.layers")) return;

@@ -35,6 +35,17 @@ void default_requests(Draft& draft, std::int64_t context) {
     draft.default_to("inference.output_tokens", within(kUsualOutput, context), note);
 }
 
+/// Layers for further tokens are loaded where they propose tokens.
+void drop_unused_prediction(Draft& draft) {
+  const Json& layers = draft.value("model.multi_token_prediction");
+  if (!layers.is_number_integer() || layers == 0 || draft.has("inference.speculative.num_speculative_tokens"))
+    return;
+  if (draft.origin("model.multi_token_prediction")->place.file == "--set") return;
+  draft.forget("model.multi_token_prediction");
+  draft.default_to("model.multi_token_prediction", 0,
+                   "engines load layers for further tokens only where they propose tokens");
+}
+
 void default_format(Draft& draft, std::string_view from, std::string_view to) {
   const Json value = draft.value(from);
   const ImportItem* origin = draft.origin(from);
@@ -65,6 +76,7 @@ void drop_idle_window(Draft& draft) {
 }
 
 void complete_serving(Draft& draft) {
+  drop_unused_prediction(draft);
   default_format(draft, launch::kServedPrecision, "plan.precision");
   default_format(draft, launch::kServedWeights, "inference.weight_precision");
   default_format(draft, launch::kServedCache, "inference.kv_precision");

@@ -15,6 +15,8 @@
 #include "importers/machines/nccl_topology.hpp"
 #include "importers/models/huggingface.hpp"
 #include "importers/models/quantization.hpp"
+#include "importers/serving/request_trace.hpp"
+#include "importers/serving/serving_files.hpp"
 #include "importers/simulators/calculon.hpp"
 #include "importers/simulators/simumax.hpp"
 
@@ -22,6 +24,8 @@ namespace orrery::importers {
 namespace {
 
 const std::array kImporters{
+    serving::kServingCommands,
+    serving::kRequestTrace,
     machines::kNcclTopology,
     machines::kNcclGraphs,
     simulators::kCalculonApplication,
@@ -41,6 +45,9 @@ const std::array kImporters{
     frameworks::kNemo,
     frameworks::kTrainer,
     frameworks::kDeepSpeed,
+    serving::kTensorRtOptions,
+    serving::kSglangOptions,
+    serving::kVllmOptions,
     models::kModelOpt,
     models::kHuggingFace,
 };

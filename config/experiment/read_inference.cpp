@@ -63,7 +63,8 @@ class InferenceReader {
     if (!names_file(*given)) return read_field(*given, request_count_field(), inference_, path, scope_);
     const std::int64_t context =
         inference_.context_tokens > 0 ? inference_.context_tokens : experiment_.model.seq_length;
-    inference_.trace = read_request_trace(given->get<std::string>(), context, path, scope_);
+    inference_.trace =
+        read_request_trace(given->get<std::string>(), context, is_given("prefix_reuse"), path, scope_);
     for (const std::string_view key : {"prompt_tokens", "output_tokens", "requests_per_s"}) {
       if (value_.contains(key))
         scope_.findings.add(Path(path_, key), "found beside a file of requests, which has these",

@@ -23,10 +23,12 @@ Inference read_inference(const Json& value, const Experiment& experiment, const 
 /// @param why  that needs them, as report_missing() says it
 void read_token_lengths(const Json& owner, const FieldInfo& field, std::string_view why, TokenLengths& lengths,
                         const Path& path, Scope& scope);
-/// A CSV file of requests, none longer than `context` tokens; nothing after a finding. `path` leads to its
-/// name.
-RequestTrace read_request_trace(const std::string& file, std::int64_t context, const Path& path,
-                                Scope& scope);
+/// A file of requests, none longer than `context` tokens; nothing after a finding. `path` leads to its name.
+/// @param reuse_is_known  the experiment says which share of prompts is in the cache, so that hashes of
+/// blocks
+///     may be left aside
+RequestTrace read_request_trace(const std::string& file, std::int64_t context, bool reuse_is_known,
+                                const Path& path, Scope& scope);
 Regions read_regions(const Json& value, const Path& path, Scope& scope);
 /// Reads the keys of a plan; defaults that depend on model and cluster come from `complete_plan`.
 Plan read_plan(const Json& value, const Path& path, Scope& scope);

@@ -46,8 +46,8 @@ inline constexpr const char* kAccumulation =
 inline constexpr const char* kModel = "launch.model";      ///< a name, of the catalog or of a hub
 inline constexpr const char* kContext = "launch.context";  ///< the longest sequence of the model
 inline constexpr const char* kVocabularyMultiple =
-    "launch.vocabulary_multiple";  ///< its size is padded to it
-inline constexpr const char* kFamily = "launch.family";    ///< what its library calls the kind of model
+    "launch.vocabulary_multiple";                        ///< its size is padded to it
+inline constexpr const char* kFamily = "launch.family";  ///< what its library calls the kind of model
 // Formats of numbers where requests are served, as the files of quantised weights say:
 inline constexpr const char* kServedPrecision = "launch.served_precision";  ///< of products
 inline constexpr const char* kServedWeights = "launch.served_weights";      ///< of weights in memory

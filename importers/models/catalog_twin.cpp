@@ -22,8 +22,10 @@ constexpr std::array<std::string_view, 6> kKinds{"gated_mlp", "normalization", "
                                                  "causal",    "biases",        "parallel_block"};
 
 /// Keys in which a model may differ from the entry.
-constexpr std::array<std::string_view, 23> kCompared{
-    "max_positions","layers",
+constexpr std::array<std::string_view, 25> kCompared{"max_positions",
+                                                     "latent_attention.kv_rank",
+                                                     "indexer.top_k",
+                                                     "layers",
                                                      "hidden",
                                                      "ffn_hidden",
                                                      "heads",
@@ -48,8 +50,10 @@ constexpr std::array<std::string_view, 23> kCompared{
 
 const Json& member(const Json& entry, std::string_view key) {
   static const Json kNone;
-  const auto found = entry.find(std::string(key));
-  return found == entry.end() ? kNone : *found;
+  const std::size_t dot = key.find('.');
+  const auto found = entry.find(std::string(key.substr(0, dot)));
+  if (found == entry.end()) return kNone;
+  return dot == std::string_view::npos ? *found : member(*found, key.substr(dot + 1));
 }
 
 /// A value, or what an experiment takes where there is none.
@@ -123,7 +127,8 @@ Twin twin_by_sizes(const ModelReading& r, const Catalog& catalog) {
     Json entry = Json::parse(catalog.text(CatalogKind::model, name));
     if (of_reading(r, "layers") != of_entry(entry, "layers") || !is_of_kind(r, entry)) continue;
     const std::int64_t unlike = unlike_sizes(r, entry);
-    if (unlike >= least) continue;
+    const bool as_sparse = of_reading(r, "indexer.top_k") == of_entry(entry, "indexer.top_k");
+    if (unlike >= least || !as_sparse) continue;
     least = unlike;
     best = {name, std::move(entry)};
   }

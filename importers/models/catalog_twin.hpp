@@ -9,8 +9,8 @@
 
 namespace orrery::importers::models {
 
-/// Compares the model with the entry of the catalog that has its sizes or its name, and names it after one that
-/// is the same. @returns in what they differ, in words; "" where there is none
+/// Compares the model with the entry of the catalog that has its sizes or its name, and names it after one
+/// that is the same. @returns in what they differ, in words; "" where there is none
 /// @param called  what the file calls itself; "" where it does not
 std::string compare_with_twin(ModelReading& reading, const Catalog& catalog, std::string_view called);
 

@@ -18,6 +18,15 @@ std::optional<std::int64_t> integer_of(const Json& value) {
   return number < 0 || number > kMostInteger ? std::nullopt : std::optional(number);
 }
 
+std::int64_t product_of(std::initializer_list<std::int64_t> factors) {
+  std::int64_t product = 1;
+  for (const std::int64_t factor : factors) {
+    if (factor <= 0) return 0;
+    product = product > kMostInteger / factor ? kMostInteger : product * factor;
+  }
+  return product;
+}
+
 ConfigKeys::ConfigKeys(const SourceKeys& all, std::string part) : all_(&all), part_(std::move(part)) {
   if (!part_.empty()) part_ += '.';
 }

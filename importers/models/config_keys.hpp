@@ -19,6 +19,10 @@ using Keys = std::vector<const SourceKey*>;
 /// Returns an integer from 0 to 1e15; nothing for any other value.
 [[nodiscard]] std::optional<std::int64_t> integer_of(const Json& value);
 
+/// Returns the product of numbers that are not negative, at most 1e15, which no model has as many parameters
+/// as.
+[[nodiscard]] std::int64_t product_of(std::initializer_list<std::int64_t> factors);
+
 class ConfigKeys {
  public:
   /// @param part  the object that describes the language model, such as text_config; "": the whole file

@@ -65,9 +65,9 @@ void write_biases(ModelReading& r, const Keys& keys) {
   const std::int64_t ffn = r.count_or("ffn_hidden", 4 * hidden);
   r.set("biases", has.out && has.mlp, keys, keys.empty() ? "as in its code" : "");
   if (has.qkv != (has.out && has.mlp)) r.set("qkv_biases", has.qkv, "the product into attention alone");
-  if (has.out && !has.mlp) r.add_parameters(layers * hidden, "biases behind attention");
+  if (has.out && !has.mlp) r.add_parameters(product_of({layers, hidden}), "biases behind attention");
   if (has.mlp && !has.out)
-    r.add_parameters(layers * ((r.block.gated ? 2 : 1) * ffn + hidden), "biases of MLPs");
+    r.add_parameters(product_of({layers, (r.block.gated ? 2 : 1) * ffn + hidden}), "biases of MLPs");
 }
 
 void read_norm(ModelReading& r) {

@@ -11,7 +11,7 @@ namespace {
 
 /// Counts one vector of hidden values, or several, in each layer.
 void add_vectors_of_layers(ModelReading& r, std::int64_t vectors, const std::string& of) {
-  r.add_parameters(r.count_or("layers", 0) * vectors * r.count_or("hidden", 0), of);
+  r.add_parameters(product_of({r.count_or("layers", 0), vectors, r.count_or("hidden", 0)}), of);
 }
 
 void add_output_bias(ModelReading& r) {
@@ -68,7 +68,7 @@ void read_gpt_bigcode(ModelReading& r) {
 /// MPT: the width of MLPs is a ratio, and no_bias takes the biases of norms too.
 void read_mpt(ModelReading& r) {
   if (const auto hidden = r.count("hidden"); hidden && r.value("ffn_hidden").is_null())
-    r.set("ffn_hidden", r.keys.integer({"expansion_ratio"}).value_or(4) * *hidden,
+    r.set("ffn_hidden", product_of({r.keys.integer({"expansion_ratio"}).value_or(4), *hidden}),
           r.keys.take({"expansion_ratio"}), "so many times the hidden width");
   r.ignore(r.keys.take({"expansion_ratio"}), "the width of MLPs is given");
   if (!r.keys.flag({"no_bias"}, true)) r.block.norm = NormKind::layer;
@@ -112,7 +112,7 @@ void note_olmo_norm(ModelReading& r) {
 void add_norm_biases(ModelReading& r) {
   const std::int64_t width = r.count_or("hidden", 0) / std::max<std::int64_t>(1, r.count_or("heads", 1));
   if (r.block.qk_norm == "head")
-    r.add_parameters(2 * r.count_or("layers", 0) * width, "biases of norms of queries and keys");
+    r.add_parameters(product_of({2, r.count_or("layers", 0), width}), "biases of norms of queries and keys");
 }
 
 constexpr BiasesOf kAll{true, true, true};

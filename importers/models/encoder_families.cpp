@@ -13,8 +13,8 @@ void read_bert(ModelReading& r) {
   r.set("causal", false, "tokens attend to those behind them too");
   const std::int64_t kinds = r.keys.integer({"type_vocab_size"}).value_or(2);
   r.ignore(r.keys.take({"type_vocab_size"}), "counted among other parameters");
-  r.add_parameters(kinds * hidden, "kinds of tokens");
-  r.add_parameters(hidden * hidden + hidden, "pooler");
+  r.add_parameters(product_of({kinds, hidden}), "kinds of tokens");
+  r.add_parameters(product_of({hidden, hidden + 1}), "pooler");
 }
 
 void read_distilbert(ModelReading& r) { r.set("causal", false, "tokens attend to those behind them too"); }

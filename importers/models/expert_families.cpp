@@ -29,7 +29,7 @@ void read_llama4(ModelReading& r) {
 
 /// Sinks of attention are one number a head and layer.
 void add_sinks(ModelReading& r) {
-  r.add_parameters(r.count_or("layers", 0) * r.count_or("heads", 0), "sinks of attention");
+  r.add_parameters(product_of({r.count_or("layers", 0), r.count_or("heads", 0)}), "sinks of attention");
 }
 
 /// GPT-OSS slides in every other layer, from the first on.
@@ -97,9 +97,13 @@ void read_mimo_v2(ModelReading& r) {
     layer.attention = LayerAttention::window;
     if (kv != r.count("kv_heads")) layer.kv_heads = kv;
   });
-  if (!r.keys.flag({"add_swa_attention_sink_bias"}, false)) return;
+  const bool sinks = r.keys.flag({"add_swa_attention_sink_bias"}, false);
+  r.ignore(r.keys.take({"add_swa_attention_sink_bias", "add_full_attention_sink_bias"}),
+           "counted among other parameters");
+  r.ignore(r.keys.take({"attention_chunk_size"}), "sliding_window decides");
+  if (!sinks) return;
   const auto sliding = std::ranges::count(r.layers, LayerAttention::window, &LayerRun::attention);
-  r.add_parameters(sliding * r.count_or("heads", 0), "sinks of attention in windows");
+  r.add_parameters(product_of({sliding, r.count_or("heads", 0)}), "sinks of attention in windows");
 }
 
 /// ERNIE 4.5 has experts in layers from a first to a last one.
@@ -128,8 +132,15 @@ void read_afmoe(ModelReading& r) {
   });
 }
 
+/// Layers for further tokens of Step have a narrow MLP in place of experts: 0.4 % of the weights, left out.
+void drop_step_mtp(ModelReading& r) {
+  r.forget("multi_token_prediction",
+           "layers for further tokens are dense and small, unlike the last one: left out");
+}
+
 /// Step counts the layers with experts by a list in words, as "3,4,5".
 void read_step(ModelReading& r) {
+  drop_step_mtp(r);
   const Json list = r.keys.value({"moe_layers_enum"});
   if (!list.is_string()) return;
   const std::string text = ',' + list.get<std::string>() + ',';

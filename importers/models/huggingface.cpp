@@ -155,9 +155,9 @@ void read_model(const ImportContext& context, const SourceKeys& all, const std::
   ModelReading reading(family, keys, draft, context.options.approximate);
   read_quantization(keys, draft);
   read_decoder(reading);
-  const std::string twin = compare_with_twin(reading, context.catalog, text_of(keys.value({"_name_or_path"})));
-  for (const SourceKey* type : types)
-    draft.map(*type, launch::kFamily, text_of(type->value), twin);
+  const std::string twin =
+      compare_with_twin(reading, context.catalog, text_of(keys.value({"_name_or_path"})));
+  for (const SourceKey* type : types) draft.map(*type, launch::kFamily, text_of(type->value), twin);
   reading.write();
   report_left(keys, draft);
 }

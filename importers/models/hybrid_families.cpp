@@ -59,9 +59,11 @@ bool make_half(const std::string& kind, LayerRun& layer) {
   return is("M", "mamba") || is("-", "mlp") || is("E", "moe");
 }
 
+constexpr std::size_t kMostKinds = 100'000;  ///< of layers, more than an experiment may have
+
 std::vector<std::string> kinds_of(const Json& pattern) {
   std::vector<std::string> kinds;
-  if (pattern.is_string())
+  if (pattern.is_string() && pattern.get_ref<const std::string&>().size() <= kMostKinds)
     for (const char letter : pattern.get_ref<const std::string&>()) kinds.emplace_back(1, letter);
   for (const Json& word : pattern.is_array() ? pattern : Json::array())
     kinds.push_back(word.is_string() ? word.get<std::string>() : "");
@@ -74,15 +76,15 @@ void narrow_latent_experts(ModelReading& r) {
   const Keys keys = r.keys.take({"moe_latent_size", "routed_expert_hidden_size"});
   const std::int64_t hidden = r.count_or("hidden", 0),
                      width = r.keys.integer({"moe_intermediate_size"}).value_or(0);
-  if (!latent || hidden == 0 || *latent * width < hidden)
+  if (!latent || hidden == 0 || product_of({*latent, width}) < hidden)
     return r.ignore(keys, "experts work on the whole stream");
-  const std::int64_t nearest = *latent * width / hidden;
+  const std::int64_t nearest = product_of({*latent, width}) / hidden;
   const std::string taken =
       fmt::format("experts of width {} on the whole stream, with as many weights", nearest);
   if (!r.cannot(keys, "experts that work on a narrower stream", taken)) return;
   r.set("expert_ffn_hidden", nearest, r.keys.take({"moe_intermediate_size"}), taken);
   const auto mixtures = std::ranges::count(r.layers, LayerMlp::experts, &LayerRun::mlp);
-  r.add_parameters(2 * mixtures * hidden * *latent, "products into the narrower stream and back");
+  r.add_parameters(product_of({2, mixtures, hidden, *latent}), "products into the narrower stream and back");
 }
 
 void read_nemotron_h(ModelReading& r) {
@@ -190,7 +192,8 @@ bool make_block(const Json& block, std::int64_t hidden, std::int64_t heads, Laye
   if (is(attention, "no_op")) layer.attention = LayerAttention::none;
   if (is(ffn, "no_op")) layer.mlp = LayerMlp::none;
   const std::int64_t group = integer_of(attention.value("n_heads_in_group", Json(1))).value_or(1);
-  if (group > 0 && heads % group == 0) layer.kv_heads = heads / group;
+  if (layer.attention != LayerAttention::none && group > 0 && heads % group == 0)
+    layer.kv_heads = heads / group;
   const Json multiple = ffn.value("ffn_mult", Json());
   if (multiple.is_number() && multiple.get<double>() > 0 && multiple.get<double>() < 1000)
     layer.ffn_hidden = rounded_up(

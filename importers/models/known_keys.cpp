@@ -48,7 +48,8 @@ const std::array kReasons{
            "score_function num_hash_layers use_grouped_topk route_norm route_scale load_balance_coeff "
            "moe_layer_use_* moe_random_routing_dropped_token moe_drop_tokens moe_capacity* "
            "capacity_factor moe_norm_* moe_gate* use_mixed_mlp_moe moe_use_* router expert_capacity "
-           "moe_router_scaling_factor ep_size routing_* moe_topk_group topk_group jitter_noise *jitter*",
+           "moe_router_scaling_factor moe_shared_expert_overlap ep_size routing_* moe_topk_group topk_group "
+           "jitter_noise *jitter*",
            kRouting},
     Reason{"do_sample early_stopping num_beams num_beam_groups diversity_penalty temperature top_k top_p "
            "typical_p repetition_penalty length_penalty no_repeat_ngram_size encoder_no_repeat_ngram_size "
@@ -105,7 +106,8 @@ const std::array kReasons{
         "emb_prj_bias learned_pos_emb use_cache_kv interleave_sliding_window",
         "the family is known by model_type"},
     Reason{"id2label label2id classifier_* num_classes", "names of classes"},
-    Reason{"relative_attention* d_kv sliding_window_sizes qk_norm_type attn_type_list",
+    Reason{"tie_word_embeddings", "the language model says it for itself"},
+    Reason{"relative_attention* d_kv sliding_window_sizes qk_norm_type attn_type_list attention_output_gate",
            "known of the family"},
 };
 
@@ -141,6 +143,7 @@ const std::array kParts{
     Reason{"auto_map", kCode},
     Reason{"rope_scaling rope_parameters", kTurning},
     Reason{"init_config", kValues},
+    Reason{"sparse_attention_config", "how blocks are picked: use_sparse_attention says if they are"},
 };
 
 }  // namespace

@@ -96,7 +96,8 @@ bool ModelReading::cannot(const Keys& because, const std::string& what, const st
 
 void ModelReading::add_parameters(std::int64_t number, const std::string& of) {
   if (number <= 0) return;
-  other_parameters_ = other_parameters_.get<std::int64_t>() + number;
+  constexpr std::int64_t kMost = 1'000'000'000'000'000;
+  other_parameters_ = std::min(kMost, other_parameters_.get<std::int64_t>() + number);
   other_note_ += fmt::format("{}{}: {}", other_note_.empty() ? "" : ", ", of, number);
 }
 

@@ -86,7 +86,7 @@ void read_attention(ModelReading& r) {
   r.ignore(r.keys.take(kNormed), r.block.qk_norm == "none" ? "queries and keys have no norms with parameters"
                                                            : "model.qk_norm says it");
   if (r.keys.has({"kv_lora_rank"})) read_latent(r);
-  read_indexer(r);
+  if (r.keys.has({"kv_lora_rank"})) read_indexer(r);
 }
 
 void read_windows(ModelReading& r) {

@@ -41,10 +41,11 @@ void flatten(ModelReading& r, std::string_view ours) {
 void read_shared(ModelReading& r) {
   const auto width = r.keys.integer(kSharedWidth);
   const std::int64_t number = r.keys.integer(kSharedNumber).value_or(width.value_or(0) > 0 ? 1 : 0);
-  const std::int64_t each = r.count_or("expert_ffn_hidden", r.count_or("ffn_hidden", 1));
+  const std::int64_t each =
+      std::max<std::int64_t>(1, r.count_or("expert_ffn_hidden", r.count_or("ffn_hidden", 1)));
   const Keys keys = joined_keys(r.keys.take(kSharedNumber), r.keys.take(kSharedWidth));
   if (keys.empty()) return;
-  const std::int64_t whole = number * width.value_or(each);
+  const std::int64_t whole = product_of({number, width.value_or(each)});
   if (width == 0 || whole == 0) return r.set("shared_experts", 0, keys);
   if (whole % each == 0) return r.set("shared_experts", whole / each, keys);
   const std::int64_t nearest = std::max<std::int64_t>(1, (whole + each / 2) / each);

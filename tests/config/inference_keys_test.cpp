@@ -146,7 +146,8 @@ TEST_CASE("a file of requests that is wrong is refused with its line") {
   says("arrival_s,prompt_token,output_tokens\n",
        "found no column prompt_tokens, ContextTokens, num_prefill_tokens, but \"prompt_token\"");
   says("arrival_s,prompt_tokens,prompt_tokens,output_tokens\n", "found several columns prompt_tokens");
-  says("arrival_s,prompt_tokens,output_tokens,hash_ids\n", ":1:39: found a column hash_ids, allowed none");
+  says("arrival_s,prompt_tokens,output_tokens,hash_ids\n",
+       ":1:39: found hash_ids, allowed only with prefix_reuse");
   says(names + "2023-02-29 10:00:00.5,1,1\n", ":2:1: found arrival \"2023-02-29 10:00:00.5\"");
   says(names + "2023-02-28 25:00:00.5,1,1\n", ":2:1: found arrival");
   says(names + "0,1,1\n1,1\n", ":3:1: found 2 values, allowed 3");

@@ -1,0 +1,31 @@
+// Serving engines: a table of options each, and what their defaults are. A further engine is a file and a row
+// in engines().
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "importers/common/import_rows.hpp"
+#include "importers/serving/engine_options.hpp"
+
+namespace orrery::importers::serving {
+
+struct Engine {
+  std::string_view name;
+  std::string_view stack;      ///< of the catalog
+  std::string_view model_key;  ///< the key of the model's name
+  std::span<const ImportRow> rows;
+  std::span<const ShortOption> shorts;
+  /// Names of keys by which a file of its options is told, with blanks between.
+  std::string_view telling;
+  void (*complete)(const SourceKeys&, Draft&);  ///< writes what follows from several options, and defaults
+};
+
+[[nodiscard]] const Engine& vllm();
+[[nodiscard]] const Engine& sglang();
+[[nodiscard]] const Engine& tensorrt_llm();
+
+/// Puts options of an engine into the draft, with its stack.
+void read_engine(const Engine& engine, const SourceKeys& keys, Draft& draft);
+
+}  // namespace orrery::importers::serving

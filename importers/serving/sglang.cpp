@@ -1,0 +1,153 @@
+// SGLang: python -m sglang.launch_server, and its files of options.
+#include <array>
+
+#include "importers/serving/engines.hpp"
+
+namespace orrery::importers::serving {
+namespace {
+
+constexpr const char* kDoorOfSglang = "how clients reach the server changes no iteration";
+constexpr const char* kCodeOfSglang = "how the engine is started or watched changes no iteration";
+constexpr const char* kTextOfSglang = "what text is made of changes no amount of work";
+constexpr const char* kKernelsOfSglang = "which kernels run is known of the stack";
+
+/// Pieces of prompts: -1 is whole prompts.
+void read_piece_size(const SourceKey& key, const SourceKeys& /*all*/, Draft& draft) {
+  if (!key.value.is_number_integer()) return draft.contradict(key, "allowed is a number of tokens, or -1");
+  draft.map(key, "inference.chunked_prefill", key.value > 0);
+  if (key.value > 0) draft.map(key, "inference.max_num_batched_tokens", key.value);
+}
+
+/// The share of memory for weights and cache; activations lie beside it.
+void read_static_share(const SourceKey& key, const SourceKeys& /*all*/, Draft& draft) {
+  draft.map(key, "inference.gpu_memory_utilization", key.value,
+            "SGLang's share leaves activations out, which Orrery counts in");
+}
+
+void read_side(const SourceKey& key, const SourceKeys& /*all*/, Draft& draft) {
+  if (key.value == "null" || key.value.is_null())
+    return draft.ignore(key, "prompts and outputs on the same replicas");
+  draft.lack(key,
+             "one command of several: --set inference.disaggregated.prefill=N and .decode=M say how many "
+             "replicas each side has, with this option left out");
+}
+
+const std::array kSglangRows{
+    ImportRow{"model_path", "", read_model_name},
+    ImportRow{"model", "", read_model_name},
+    ImportRow{"tp", "plan.tensor_parallel"},
+    ImportRow{"tp_size", "plan.tensor_parallel"},
+    ImportRow{"tensor_parallel_size", "plan.tensor_parallel"},
+    ImportRow{"pp", "plan.pipeline_parallel"},
+    ImportRow{"pp_size", "plan.pipeline_parallel"},
+    ImportRow{"pipeline_parallel_size", "plan.pipeline_parallel"},
+    ImportRow{"dp", "plan.data_parallel"},
+    ImportRow{"dp_size", "plan.data_parallel"},
+    ImportRow{"data_parallel_size", "plan.data_parallel"},
+    ImportRow{"ep", "plan.expert_parallel"},
+    ImportRow{"ep_size", "plan.expert_parallel"},
+    ImportRow{"expert_parallel_size", "plan.expert_parallel"},
+    ImportRow{"enable_dp_attention", "", settle_with_others},
+    ImportRow{"nnodes", launch::kNodes},
+    ImportRow{"dtype", "", read_dtype},
+    ImportRow{"quantization", "", read_quantization_name},
+    ImportRow{"kv_cache_dtype", "", read_cache_dtype},
+    ImportRow{"context_length", "", read_length},
+    ImportRow{"max_running_requests", "inference.batch_size"},
+    ImportRow{"chunked_prefill_size", "", read_piece_size},
+    ImportRow{"mem_fraction_static", "", read_static_share},
+    ImportRow{"page_size", "inference.block_size"},
+    ImportRow{"scheduler_recv_interval", "inference.scheduler_recv_interval"},
+    ImportRow{"disable_cuda_graph", "", read_eager},
+    ImportRow{"cpu_offload_gb", "", read_offload},
+    ImportRow{"disable_radix_cache", "", read_caching},
+    ImportRow{"enable_hierarchical_cache", "", read_caching},
+    ImportRow{"disaggregation_mode", "", read_side},
+    ImportRow{"speculative_num_draft_tokens", "", read_proposed},
+    ImportRow{"speculative_algorithm", "", nullptr,
+              "how tokens are proposed: inference.speculative says how many"},
+    ImportRow{"speculative_algo", "", nullptr,
+              "how tokens are proposed: inference.speculative says how many"},
+    ImportRow{"speculative_num_steps", "", nullptr,
+              "speculative_num_draft_tokens says how many are proposed"},
+    ImportRow{"speculative_eagle_topk", "", nullptr,
+              "speculative_num_draft_tokens says how many are proposed"},
+    ImportRow{"speculative_draft_model_path", "", nullptr,
+              "what proposes tokens: --set inference.speculative.draft_share=SHARE"},
+    ImportRow{"host", "", nullptr, kDoorOfSglang},
+    ImportRow{"port", "", nullptr, kDoorOfSglang},
+    ImportRow{"api_key", "", nullptr, kDoorOfSglang},
+    ImportRow{"served_model_name", "", nullptr, kDoorOfSglang},
+    ImportRow{"tokenizer_worker_num", "", nullptr, kDoorOfSglang},
+    ImportRow{"trust_remote_code", "", nullptr, kCodeOfSglang},
+    ImportRow{"load_format", "", nullptr, kCodeOfSglang},
+    ImportRow{"download_dir", "", nullptr, kCodeOfSglang},
+    ImportRow{"log_level", "", nullptr, kCodeOfSglang},
+    ImportRow{"log_requests", "", nullptr, kCodeOfSglang},
+    ImportRow{"enable_metrics", "", nullptr, kCodeOfSglang},
+    ImportRow{"node_rank", "", nullptr, kCodeOfSglang},
+    ImportRow{"dist_init_addr", "", nullptr, kCodeOfSglang},
+    ImportRow{"nccl_init_addr", "", nullptr, kCodeOfSglang},
+    ImportRow{"base_gpu_id", "", nullptr, kCodeOfSglang},
+    ImportRow{"watchdog_timeout", "", nullptr, kCodeOfSglang},
+    ImportRow{"random_seed", "", nullptr, kTextOfSglang},
+    ImportRow{"config", "", nullptr, "another file of options: give it to orrery import too"},
+    ImportRow{"tokenizer_path", "", nullptr, kTextOfSglang},
+    ImportRow{"tokenizer_mode", "", nullptr, kTextOfSglang},
+    ImportRow{"chat_template", "", nullptr, kTextOfSglang},
+    ImportRow{"reasoning_parser", "", nullptr, kTextOfSglang},
+    ImportRow{"tool_call_parser", "", nullptr, kTextOfSglang},
+    ImportRow{"grammar_backend", "", nullptr, kTextOfSglang},
+    ImportRow{"sampling_backend", "", nullptr, kTextOfSglang},
+    ImportRow{"stream_interval", "", nullptr, kDoorOfSglang},
+    ImportRow{"attention_backend", "", nullptr, kKernelsOfSglang},
+    ImportRow{"prefill_attention_backend", "", nullptr, kKernelsOfSglang},
+    ImportRow{"decode_attention_backend", "", nullptr, kKernelsOfSglang},
+    ImportRow{"moe_a2a_backend", "", nullptr, kKernelsOfSglang},
+    ImportRow{"moe_runner_backend", "", nullptr, kKernelsOfSglang},
+    ImportRow{"deepep_mode", "", nullptr, kKernelsOfSglang},
+    ImportRow{"enable_flashinfer_allreduce_fusion", "", nullptr, kKernelsOfSglang},
+    ImportRow{"enable_symm_mem", "", nullptr, kKernelsOfSglang},
+    ImportRow{"enable_torch_compile", "", nullptr, kKernelsOfSglang},
+    ImportRow{"cuda_graph_max_bs", "", nullptr, kKernelsOfSglang},
+    ImportRow{"cuda_graph_bs", "", nullptr, kKernelsOfSglang},
+    ImportRow{"disable_overlap_schedule", "", nullptr, kKernelsOfSglang},
+    ImportRow{"enable_mixed_chunk", "", nullptr, kKernelsOfSglang},
+    ImportRow{"schedule_policy", "", nullptr, kKernelsOfSglang},
+    ImportRow{"schedule_conservativeness", "", nullptr, kKernelsOfSglang},
+    ImportRow{"max_prefill_tokens", "", nullptr, "chunked_prefill_size is less"},
+    ImportRow{"max_total_tokens", "", nullptr, "what the memory holds is computed"},
+    ImportRow{"num_continuous_decode_steps", "", nullptr, kKernelsOfSglang},
+    ImportRow{"is_embedding", "", nullptr, kTextOfSglang},
+};
+
+/// Attention of data-parallel ranks: tp ranks in all, of which each replica has tp / dp.
+void complete_sglang(const SourceKeys& keys, Draft& draft) {
+  const Json& page = draft.value("inference.block_size");
+  if (page.is_null()) draft.default_to("inference.block_size", 1, "the default of SGLang");
+  const SourceKey* attention = keys.find("enable_dp_attention");
+  const Json tensor = draft.value("plan.tensor_parallel"), data = draft.value("plan.data_parallel");
+  default_expert_ranks(draft, tensor);
+  if (attention == nullptr) return;
+  if (attention->value != true || !tensor.is_number_integer() || !data.is_number_integer())
+    return draft.ignore(*attention, "dp and tp say how many ranks attend together");
+  const auto ranks = tensor.get<std::int64_t>(), replicas = data.get<std::int64_t>();
+  if (replicas < 2 || ranks % replicas != 0) return draft.ignore(*attention, "dp divides no ranks of tp");
+  draft.map(*attention, "plan.tensor_parallel", ranks / replicas, "ranks of attention: tp / dp");
+}
+
+}  // namespace
+
+const Engine& sglang() {
+  static const Engine engine{"SGLang",
+                             "sglang-2025",
+                             "model_path",
+                             kSglangRows,
+                             {},
+                             "mem_fraction_static model_path chunked_prefill_size max_running_requests "
+                             "enable_dp_attention schedule_policy disable_radix_cache",
+                             complete_sglang};
+  return engine;
+}
+
+}  // namespace orrery::importers::serving
