@@ -158,6 +158,7 @@ void combine(Draft& draft, const Catalog& catalog) {
   lack_model(draft);
   choose_sequence(draft);
   choose_cluster(draft);
+  machines::choose_gpus_of_node(draft, catalog);
   count_nodes(draft);
   machines::complete_machine(draft, catalog);
   complete_batch(draft);

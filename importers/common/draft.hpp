@@ -48,6 +48,7 @@ inline constexpr const char* kContext = "launch.context";  ///< the longest sequ
 inline constexpr const char* kVocabularyMultiple =
     "launch.vocabulary_multiple";                              ///< its size is padded to it
 inline constexpr const char* kLinks = "launch.links_per_gpu";  ///< NVLinks, of a rate that the GPU decides
+inline constexpr const char* kMeasured = "launch.measured";    ///< curves of collectives, by collective
 inline constexpr const char* kSockets = "launch.sockets";      ///< true: the NICs have no RDMA
 }  // namespace launch
 
