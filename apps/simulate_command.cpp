@@ -173,9 +173,9 @@ void require_phases_alone(const SimulateOptions& options) {
                                                             {"--ranks", !options.trace.ranks.empty()}}};
   for (const auto& [name, given] : others)
     if (given)
-      throw InputError({Diagnostic{"command line", 0, 0, "",
-                                   std::string("found ") + name +
-                                       " with post_training, allowed --json, --csv and --trace"}});
+      throw InputError({Diagnostic{
+          "command line", 0, 0, "",
+          std::string("found ") + name + " with post_training, allowed --json, --csv and --trace"}});
 }
 
 /// Returns the exit status where the experiment is a step of post-training; reads its text.
@@ -185,7 +185,8 @@ std::optional<int> try_post_training(SimulateOptions& options, const CommonOptio
   arguments.text = read_text(arguments.experiment);
   if (!has_post_training(*arguments.text, arguments.experiment, arguments.overrides)) return std::nullopt;
   require_phases_alone(options);
-  return run_post_training(*arguments.text, arguments, {options.json, options.csv, options.trace.file}, common);
+  return run_post_training(*arguments.text, arguments, {options.json, options.csv, options.trace.file},
+                           common);
 }
 
 LineMaker make_answer(const ResultSelection& keys, const Figures& figures, Simulator& simulator) {

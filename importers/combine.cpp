@@ -19,7 +19,8 @@ constexpr std::int64_t kUsualSequence = 4096;
 constexpr std::int64_t kUsualGpusPerNode = 8;
 constexpr const char* kUsualCluster = "dgx-h100";
 constexpr const char* kUsualModel = "llama3.1-8b";
-constexpr const char* kClusterOfNarrow = "dgx-b200";  ///< it has units for values of 4 bits and scales of 32 values
+constexpr const char* kClusterOfNarrow =
+    "dgx-b200";  ///< it has units for values of 4 bits and scales of 32 values
 
 /// Returns a positive integer fact. Nothing where it is missing or anything else, which the reader of
 /// experiments refuses later.
@@ -103,7 +104,8 @@ void pad_vocabulary(Draft& draft) {
   if (draft.origin("model.vocab")->place.file == "--set") return;
   const std::int64_t padded = (*size + *multiple - 1) / *multiple * *multiple;
   draft.forget("model.vocab");
-  draft.default_to("model.vocab", padded, fmt::format("{} tokens, padded to a multiple of {}", *size, *multiple));
+  draft.default_to("model.vocab", padded,
+                   fmt::format("{} tokens, padded to a multiple of {}", *size, *multiple));
 }
 
 void choose_sequence(Draft& draft) {
@@ -200,6 +202,7 @@ void combine(Draft& draft, const Catalog& catalog) {
   choose_sequence(draft);
   drop_idle_window(draft);
   choose_cluster(draft);
+  machines::choose_gpus_of_node(draft, catalog);
   count_nodes(draft);
   machines::complete_machine(draft, catalog);
   complete_batch(draft);

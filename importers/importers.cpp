@@ -12,28 +12,52 @@
 #include "importers/frameworks/megatron_yaml.hpp"
 #include "importers/frameworks/nemo.hpp"
 #include "importers/frameworks/torchtitan.hpp"
+#include "importers/machines/ibnetdiscover.hpp"
+#include "importers/machines/infragraph.hpp"
+#include "importers/machines/nccl_tests.hpp"
 #include "importers/machines/nccl_topology.hpp"
+#include "importers/machines/slurm_topology.hpp"
+#include "importers/machines/smi_matrix.hpp"
 #include "importers/models/huggingface.hpp"
 #include "importers/models/quantization.hpp"
 #include "importers/serving/request_trace.hpp"
 #include "importers/serving/serving_files.hpp"
+#include "importers/simulators/astra_sim.hpp"
 #include "importers/simulators/calculon.hpp"
+#include "importers/simulators/chakra.hpp"
+#include "importers/simulators/simai.hpp"
 #include "importers/simulators/simumax.hpp"
 
 namespace orrery::importers {
 namespace {
 
 const std::array kImporters{
+    // requests that are served
     serving::kServingCommands,
     serving::kRequestTrace,
+    // machines
     machines::kNcclTopology,
     machines::kNcclGraphs,
+    machines::kSmiMatrix,
+    machines::kIbnetdiscover,
+    machines::kSlurmTopology,
+    machines::kTopologyYaml,
+    machines::kNcclTests,
+    machines::kInfragraph,
+    // other simulators
     simulators::kCalculonApplication,
     simulators::kCalculonExecution,
     simulators::kCalculonSystem,
     simulators::kSimumaxStrategy,
     simulators::kSimumaxSystem,
     simulators::kSimumaxModel,
+    simulators::kSimaiTopology,
+    simulators::kSimaiWorkload,
+    simulators::kAstraNetwork,
+    simulators::kAstraSystem,
+    simulators::kChakraJson,
+    simulators::kChakraTrace,
+    // training
     frameworks::kMegatronLog,
     frameworks::kMegatronYaml,
     frameworks::kPrimus,
@@ -45,9 +69,11 @@ const std::array kImporters{
     frameworks::kNemo,
     frameworks::kTrainer,
     frameworks::kDeepSpeed,
+    // options of servers, which are told by few keys
     serving::kTensorRtOptions,
     serving::kSglangOptions,
     serving::kVllmOptions,
+    // models
     models::kModelOpt,
     models::kHuggingFace,
 };

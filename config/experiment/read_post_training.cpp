@@ -66,7 +66,10 @@ struct PostTrainingExperiment::State {
   Experiment whole;  ///< model and cluster alone
 
   State(std::string_view given, std::string name, Catalog known, Menus names)
-      : text(given), source(std::move(name)), catalog(std::move(known)), menus(std::move(names)),
+      : text(given),
+        source(std::move(name)),
+        catalog(std::move(known)),
+        menus(std::move(names)),
         document(parse_document(text, source)) {}
 
   void read(const std::vector<std::string>& overrides) {
@@ -133,7 +136,8 @@ struct PostTrainingExperiment::State {
     const Path path(Path(), "post_training");
     for (const char* key : {"inference", "data_parallel_sync", "training", "accuracy", "problem"})
       if (root.contains(key))
-        findings.add(fmt::format("/{}", key), "found beside post_training, which has no such part", Anchor::key);
+        findings.add(fmt::format("/{}", key), "found beside post_training, which has no such part",
+                     Anchor::key);
     section = read_post_training_section(section_given, whole, path, scope);
     if (findings.empty()) share_gpus(path, findings);
     if (!findings.empty()) throw located_error(findings);
@@ -189,9 +193,9 @@ struct PostTrainingExperiment::State {
       }
       gpus[index(PostTrainingRole::actor)] = gpus[index(PostTrainingRole::rollout)] = left;
       if (left < 1)
-        findings.add(Path(path, "placement"),
-                     fmt::format("found {} GPUs left for actor and rollouts of {}, allowed 1 or more", left,
-                                 total));
+        findings.add(
+            Path(path, "placement"),
+            fmt::format("found {} GPUs left for actor and rollouts of {}, allowed 1 or more", left, total));
     }
     refuse_idle_gpus(roles_path, findings);
   }
@@ -201,9 +205,10 @@ struct PostTrainingExperiment::State {
     for (const PostTrainingRole role : kRoles) {
       const std::int64_t given = section.gpus[static_cast<std::size_t>(role)];
       if (given == 0 || given == gpus[static_cast<std::size_t>(role)]) continue;
-      findings.add(Path(Path(path, name_of(role)), "gpus"),
-                   fmt::format("found {}, allowed {} (placement {})", given, gpus[static_cast<std::size_t>(role)],
-                               kRolePlacementNames[static_cast<std::size_t>(section.placement)]));
+      findings.add(
+          Path(Path(path, name_of(role)), "gpus"),
+          fmt::format("found {}, allowed {} (placement {})", given, gpus[static_cast<std::size_t>(role)],
+                      kRolePlacementNames[static_cast<std::size_t>(section.placement)]));
     }
   }
 
@@ -222,8 +227,9 @@ struct PostTrainingExperiment::State {
       throw located_error(findings);
     };
     if (cluster.contains("groups") || cluster.contains("regions") || cluster.contains("graph"))
-      refuse("found a share of a cluster with groups, regions or a graph, allowed all of its GPUs; give "
-             "rollouts a cluster of their own");
+      refuse(
+          "found a share of a cluster with groups, regions or a graph, allowed all of its GPUs; give "
+          "rollouts a cluster of their own");
     if (wanted % per_node != 0 && (wanted > per_node || per_node % wanted != 0))
       refuse(fmt::format("found {} GPUs for {}, allowed whole nodes of {} or an equal part of one", wanted,
                          name_of(role), per_node));
@@ -296,7 +302,9 @@ struct PostTrainingExperiment::State {
  public:
   [[nodiscard]] std::int64_t longest_sample() const {
     if (!section.trace.has_value()) {
-      const auto longest = [](const TokenLengths& l) { return l.kind == LengthKind::fixed ? l.mean : l.most; };
+      const auto longest = [](const TokenLengths& l) {
+        return l.kind == LengthKind::fixed ? l.mean : l.most;
+      };
       return longest(section.prompt) + longest(section.response);
     }
     std::int64_t longest = 0;
@@ -378,7 +386,9 @@ Experiment PostTrainingExperiment::training(PostTrainingRole role, const Trainin
 
 bool has_post_training(std::string_view text, const std::string& source,
                        const std::vector<std::string>& overrides) {
-  const auto names_section = [](const std::string& override) { return override.starts_with("post_training"); };
+  const auto names_section = [](const std::string& override) {
+    return override.starts_with("post_training");
+  };
   if (std::ranges::any_of(overrides, names_section)) return true;
   if (text.find("post_training") == std::string_view::npos) return false;
   const Document document = parse_document(text, source);

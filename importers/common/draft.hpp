@@ -53,8 +53,10 @@ inline constexpr const char* kServedPrecision = "launch.served_precision";  ///<
 inline constexpr const char* kServedWeights = "launch.served_weights";      ///< of weights in memory
 inline constexpr const char* kServedCache = "launch.served_cache";          ///< of keys and values
 inline constexpr const char* kLinks = "launch.links_per_gpu";  ///< NVLinks, of a rate that the GPU decides
+inline constexpr const char* kMeasured = "launch.measured";    ///< curves of collectives, by collective
 inline constexpr const char* kSockets = "launch.sockets";      ///< true: the NICs have no RDMA
-inline constexpr const char* kShardedCopies = "launch.sharded_copies";  ///< of what ZeRO shards, over replicas
+inline constexpr const char* kShardedCopies =
+    "launch.sharded_copies";  ///< of what ZeRO shards, over replicas
 inline constexpr const char* kMeasuredStep = "launch.measured_step_s";  ///< seconds of the steps of a log
 inline const std::string kVariable = "launch.variable.";                ///< and the name: one of a script
 }  // namespace launch

@@ -1,5 +1,7 @@
 #include "importers/common/text_lines.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -69,6 +71,8 @@ std::optional<double> leading_number(std::string_view text) {
   if (error != std::errc{} || end == text.data() || !std::isfinite(value)) return std::nullopt;
   return value;
 }
+
+double rounded(double value) { return number_of(fmt::format("{:.6g}", value)).value_or(value); }
 
 SourceKey key_at(const SourceFile& file, int line, std::string key, Json value) {
   return {std::move(key), std::move(value), {file.path(), line}};

@@ -16,7 +16,9 @@ struct TextLine {
   int number = 0;         ///< from 1
 };
 
+/// The lines are those of `file`, which must outlive them.
 [[nodiscard]] std::vector<TextLine> lines_of(const SourceFile& file);
+std::vector<TextLine> lines_of(SourceFile&&) = delete;
 /// Returns the parts between blanks and tabs.
 [[nodiscard]] std::vector<std::string_view> words_of(std::string_view text);
 /// Returns `text` without blanks at its ends.
@@ -29,6 +31,9 @@ struct TextLine {
 [[nodiscard]] std::optional<std::int64_t> integer_of(std::string_view text);
 /// Returns the number at the beginning of `text`, such as 32 of "32.0 GT/s".
 [[nodiscard]] std::optional<double> leading_number(std::string_view text);
+
+/// Returns `value` to six digits, as many as measurements have.
+[[nodiscard]] double rounded(double value);
 
 /// Returns a key that stands in `line`, for files that have no keys of their own.
 [[nodiscard]] SourceKey key_at(const SourceFile& file, int line, std::string key, Json value);

@@ -51,7 +51,8 @@ void read_key_value_heads(Arguments& all) {
 void read_latent_attention(Arguments& all) {
   if (all.take_flag("multi_latent_attention") != true) {
     all.ignore("multi_latent_attention", "attention is not latent");
-    for (const char* part : {"q_lora_rank", "kv_lora_rank", "qk_head_dim", "qk_pos_emb_head_dim", "v_head_dim"})
+    for (const char* part :
+         {"q_lora_rank", "kv_lora_rank", "qk_head_dim", "qk_pos_emb_head_dim", "v_head_dim"})
       all.ignore(part, "takes multi_latent_attention");
     return all.map_count("kv_channels", "model.head_dim");
   }
@@ -75,19 +76,24 @@ void read_latent_attention(Arguments& all) {
 void read_attention(Arguments& all, const std::string& framework) {
   const std::string backend = all.take_text("attention_backend");
   if (!backend.empty() && backend.find("auto") == std::string::npos) {
-    const bool core = backend.find("unfused") != std::string::npos || backend.find("local") != std::string::npos;
+    const bool core =
+        backend.find("unfused") != std::string::npos || backend.find("local") != std::string::npos;
     return all.became("attention_backend", "model.attention", core ? "core" : "flash");
   }
   all.ignore("attention_backend", "Transformer Engine chooses fused attention");
-  for (const char* flash : {"use_flash_attn", "use_flash_attn_v1", "use_flash_attn_v2", "use_flash_attn_triton"})
+  for (const char* flash :
+       {"use_flash_attn", "use_flash_attn_v1", "use_flash_attn_v2", "use_flash_attn_triton"})
     if (all.take_flag(flash) == true) return all.became(flash, "model.attention", "flash");
   const bool engine = all.take_text("transformer_impl") == "transformer_engine";
-  if (engine) return all.became("transformer_impl", "model.attention", "flash", "fused attention is its default");
-  const bool old = all.contains("zero_stage") || all.contains("DDP_impl") || all.contains("transformer_impl") ||
-                   all.contains("checkpoint_activations") || all.contains("deepspeed_config");
+  if (engine)
+    return all.became("transformer_impl", "model.attention", "flash", "fused attention is its default");
+  const bool old = all.contains("zero_stage") || all.contains("DDP_impl") ||
+                   all.contains("transformer_impl") || all.contains("checkpoint_activations") ||
+                   all.contains("deepspeed_config");
   all.ignore("transformer_impl", "layers of Megatron's own");
-  all.draft().default_to("model.attention", old ? "core" : "flash",
-                         old ? framework + " of that age keeps the scores" : framework + "'s default: Transformer Engine");
+  all.draft().default_to(
+      "model.attention", old ? "core" : "flash",
+      old ? framework + " of that age keeps the scores" : framework + "'s default: Transformer Engine");
 }
 
 void read_positions(Arguments& all, const std::string& framework) {
@@ -98,7 +104,8 @@ void read_positions(Arguments& all, const std::string& framework) {
   if (turned) all.became("use_rotary_position_embeddings", "model.positions", "rotary");
   all.ignore("add_position_embedding", "positions stand in model.positions");
   if (type == "none")
-    all.became("position_embedding_type", "model.positions", "rotary", "no positions: the nearest without weights");
+    all.became("position_embedding_type", "model.positions", "rotary",
+               "no positions: the nearest without weights");
   else if (type == "relative")
     all.became("position_embedding_type", "model.positions", "relative");
   else if (!type.empty() && !turned)
@@ -214,8 +221,10 @@ void read_vocabulary(Arguments& all) {
   const auto multiple = all.take_count("make_vocab_size_divisible_by");
   const Json& tensor = draft.value("plan.tensor_parallel");
   const std::int64_t ranks = whole_number(tensor).value_or(1);
-  const std::int64_t padded = std::min<std::int64_t>(multiple.value_or(128), 1 << 20) * std::clamp<std::int64_t>(ranks, 1, 1 << 20);
-  if (multiple) all.became("make_vocab_size_divisible_by", launch::kVocabularyMultiple, padded, "times tensor ranks");
+  const std::int64_t padded =
+      std::min<std::int64_t>(multiple.value_or(128), 1 << 20) * std::clamp<std::int64_t>(ranks, 1, 1 << 20);
+  if (multiple)
+    all.became("make_vocab_size_divisible_by", launch::kVocabularyMultiple, padded, "times tensor ranks");
   draft.default_to(launch::kVocabularyMultiple, padded, "Megatron-LM pads to 128 times tensor ranks");
   if (const auto size = all.take_count("vocab_size")) {
     const bool null = type.find("nulltokenizer") != std::string::npos;
@@ -247,7 +256,8 @@ void read_megatron_model(Arguments& all, const std::string& framework) {
   read_ties(all, framework);
   read_dropout(all, framework);
   read_window(all);
-  if (!all.contains("hybrid_layer_pattern")) all.map_count("mtp_num_layers", "model.multi_token_prediction", 0);
+  if (!all.contains("hybrid_layer_pattern"))
+    all.map_count("mtp_num_layers", "model.multi_token_prediction", 0);
   if (all.take_flag("attention_output_gate") == true)
     all.became("attention_output_gate", "model.attention_output_gate", true);
   all.ignore("attention_output_gate", "no gate");

@@ -55,16 +55,21 @@ struct Pattern {
   [[nodiscard]] std::string as() const { return fmt::format("as {} of the catalog", name); }
 };
 
-/// The first cluster of the catalog that has this GPU and, unless "", this wiring; no name where there is
-/// none.
+Pattern cluster_of(const Catalog& catalog, const std::string& name) {
+  return {name, Json::parse(catalog.text(CatalogKind::cluster, name), nullptr, false, true)};
+}
+
+/// A cluster of the catalog that has this GPU and, unless "", this wiring: one of NVIDIA's own systems where
+/// there is one. Without a name where there is none.
 Pattern pattern_of(const Catalog& catalog, const std::string& gpu, const std::string& kind) {
+  Pattern found;
   for (const std::string& name : catalog.names(CatalogKind::cluster)) {
-    Pattern pattern{name, Json::parse(catalog.text(CatalogKind::cluster, name), nullptr, false, true)};
-    if (gpu.empty() || !pattern.cluster.is_object() || gpu_of_cluster(pattern.cluster) != gpu) continue;
-    if (pattern.node("kind").is_null()) continue;
-    if (kind.empty() || pattern.node("kind") == kind) return pattern;
+    const Pattern pattern = cluster_of(catalog, name);
+    if (gpu.empty() || gpu_of_cluster(pattern.cluster) != gpu || pattern.node("kind").is_null()) continue;
+    if (!kind.empty() && pattern.node("kind") != kind) continue;
+    if (found.name.empty() || name.starts_with("dgx-")) found = pattern;
   }
-  return {};
+  return found;
 }
 
 void lack_gpu(Draft& draft) {
@@ -123,7 +128,11 @@ void choose_node_constants(Draft& draft, const Catalog& catalog) {
     draft.default_to("cluster.node.calibration", pattern.node("calibration"), pattern.as());
   else if (kind.starts_with("pcie"))
     draft.default_to("cluster.node.calibration", "pcie-host", "constants of messages over PCIe");
-  if (pattern.node("domain_nodes").is_number_integer())
+  if (draft.stated("cluster.node.domain_nodes") && !draft.settled("cluster.node.domain_nodes") &&
+      !pattern.name.empty() && pattern.node("domain_nodes").is_null())
+    draft.drop("cluster.node.domain_nodes", "NVLinks of these GPUs end at the node, " + pattern.as() +
+                                                "; --set cluster.node.domain_nodes=N");
+  else if (pattern.node("domain_nodes").is_number_integer())
     draft.default_to("cluster.node.domain_nodes", pattern.node("domain_nodes"),
                      "NVLinks go beyond the node, " + pattern.as() +
                          "; --set cluster.node.domain_nodes=1 where they do not");
@@ -159,9 +168,20 @@ bool describes_machine(const Draft& draft) {
   return std::ranges::any_of(draft.facts(), [&draft](const auto& fact) {
     const std::string& key = fact.first;
     const bool of_machine = key.starts_with("cluster.node.") || key.starts_with("cluster.fabric.") ||
-                            key.starts_with("cluster.graph") || key == "cluster.gpus_per_node";
+                            key.starts_with("cluster.graph") || key.starts_with("cluster.gpu") ||
+                            key.starts_with(launch::kMeasured);
     return of_machine && draft.stated(key) && !draft.settled(key);
   });
+}
+
+void choose_gpus_of_node(Draft& draft, const Catalog& catalog) {
+  if (!describes_machine(draft) || draft.value("cluster.base").is_string() ||
+      has_part(draft, "cluster.graph"))
+    return;
+  const Pattern pattern = pattern_of(catalog, gpu_of(draft), "");
+  if (!pattern.name.empty())
+    draft.default_to("cluster.gpus_per_node", pattern.cluster.value("gpus_per_node", 1),
+                     "no file gives the GPUs of a node: " + pattern.as());
 }
 
 void complete_machine(Draft& draft, const Catalog& catalog) {

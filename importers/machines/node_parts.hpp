@@ -1,4 +1,5 @@
-// Describes one node as a file has it: its GPUs, the links between them, its NICs. map_node() makes keys of it.
+// Describes one node as a file has it: its GPUs, the links between them, its NICs. map_node() makes keys of
+// it.
 #pragma once
 
 #include <optional>

@@ -42,9 +42,9 @@ struct StreamStep {
   std::vector<GeneratedSample> samples;
 };
 
-/// Batch k + bound + 1 may begin when update k has come to the rollouts. Whatever begins later changes nothing
-/// before, so a run with n batches tells when the next one begins, and a run with that one in it goes on from
-/// there.
+/// Batch k + bound + 1 may begin when update k has come to the rollouts. Whatever begins later changes
+/// nothing before, so a run with n batches tells when the next one begins, and a run with that one in it goes
+/// on from there.
 class SampleStream {
  public:
   SampleStream(const StepSetting& setting, std::int64_t batches)
@@ -110,8 +110,8 @@ class SampleStream {
 void add_staleness(const StreamStep& step, std::int64_t number, const EngineClock& clock,
                    PostTrainingResult& result) {
   for (const GeneratedSample& sample : step.samples) {
-    const auto updates = static_cast<std::size_t>(
-        std::max<std::int64_t>(0, number - clock.pauses_before(sample.start_ps)));
+    const auto updates =
+        static_cast<std::size_t>(std::max<std::int64_t>(0, number - clock.pauses_before(sample.start_ps)));
     if (result.staleness.size() <= updates) result.staleness.resize(updates + 1);
     ++result.staleness[updates];
   }
@@ -142,8 +142,7 @@ void generate_on(const StepSetting& setting, PostTrainingResult& result) {
   for (std::int64_t k = filling; k < filling + measured; ++k) {
     const Picoseconds start = at(k).start_ps - origin;
     const Picoseconds end = add_training(experiment, at(k).work, k, start, result);
-    if (setting.sync_ps > 0)
-      add_span(result, Work::weight_sync, GpuPool::trainers, k, end, setting.sync_ps);
+    if (setting.sync_ps > 0) add_span(result, Work::weight_sync, GpuPool::trainers, k, end, setting.sync_ps);
     add_span(result, Work::generation, GpuPool::rollouts, k, start, at(k + 1).start_ps - at(k).start_ps);
     const Picoseconds waited = at(k + 1).start_ps - origin - end - setting.sync_ps;
     add_exposed(result, Work::weight_sync, setting.sync_ps);

@@ -30,7 +30,8 @@ bool shares_layout(const Plan& actor, const Plan& rollout) {
 /// A set of trainer ranks that holds the whole model.
 Members one_copy(const Plan& plan) {
   Members members;
-  const bool spread = plan.zero_stage >= 3 || plan.expert_parallel * plan.expert_tensor_parallel > plan.tensor_parallel;
+  const bool spread =
+      plan.zero_stage >= 3 || plan.expert_parallel * plan.expert_tensor_parallel > plan.tensor_parallel;
   if (spread) {
     members.resize(static_cast<std::size_t>(plan.gpus()));
     std::iota(members.begin(), members.end(), 0U);
@@ -124,7 +125,8 @@ class SyncPrice {
     if (section_.weight_sync == WeightSyncMethod::checkpoint_engine) side_by_side(sync);
   }
 
-  /// The slowest of the three ways goes on all the time; the others show in the first bucket and the last one.
+  /// The slowest of the three ways goes on all the time; the others show in the first bucket and the last
+  /// one.
   void side_by_side(WeightSync& sync) const {
     const Picoseconds slowest = std::max({sync.gather_ps, sync.send_ps, sync.load_ps});
     const auto bucket = static_cast<Bytes>(section_.sync_bucket_mb * 1e6);
