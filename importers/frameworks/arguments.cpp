@@ -165,6 +165,10 @@ void Arguments::map_flag(std::string_view name, std::string_view ours) {
 void Arguments::became(std::string_view name, std::string_view ours, Json value, std::string note) {
   if (const Argument* argument = find(name)) {
     answer(name);
+    const ImportItem* before = draft_.origin(ours);
+    const bool told = before != nullptr && before->key == argument->source.key && before->fate == Fate::mapped &&
+                      before->place.file == argument->source.place.file && before->place.line == argument->source.place.line;
+    if (told) return;
     draft_.map(argument->source, ours, std::move(value), std::move(note));
   }
 }

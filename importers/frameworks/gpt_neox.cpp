@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "importers/frameworks/deepspeed.hpp"
+#include "importers/frameworks/gpus_in_comments.hpp"
 #include "importers/frameworks/megatron.hpp"
 
 namespace orrery::importers::frameworks {
@@ -175,6 +176,7 @@ void read_neox(const ImportContext& context, Draft& draft) {
   read_neox_shape(all);
   read_megatron_parts(all, "GPT-NeoX");
   read_deepspeed_keys(all);
+  read_gpus_in_comments(context.file, draft);
   draft.default_to("stack", "megatron-deepspeed-2023", "the nearest calibrated version of GPT-NeoX");
   all.rest(reason_in_neox);
 }

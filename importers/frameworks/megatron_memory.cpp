@@ -202,32 +202,46 @@ void read_megatron_memory(Arguments& all, const std::string& framework) {
   read_buckets(all);
 }
 
-void read_megatron_precision(Arguments& all, const std::string& framework) {
-  const bool half = all.take_flag("fp16") == true, wide = all.take_flag("bf16") == true;
-  std::string format = all.take_text("fp8_format") + all.take_text("fp8");
-  for (const char* flag : {"fp8_hybrid", "fp8_e4m3"})
-    if (all.take_flag(flag) == true) format = flag;
-  const std::string recipe = all.take_text("fp8_recipe");
-  const char* narrow = recipe == "mxfp8" ? "mxfp8" : recipe == "blockwise" ? "fp8-blockwise" : "fp8";
-  const bool in_fp8 = !format.empty() && format != "false";
-  const char* in = half ? "fp16" : "bf16";
-  for (const char* told : {"fp8_format", "fp8", "fp8_hybrid", "fp8_e4m3"})
-    if (in_fp8 && all.contains(told) && !all.find(told)->value.is_null() && all.find(told)->value != false)
-      all.became(told, "plan.precision", narrow, recipe);
-  if (!all.take_text("fp4_format").empty()) all.became("fp4_format", "plan.precision", "fp4");
-  const bool settled = all.draft().has("plan.precision");
-  if (!settled && (half || wide)) all.became(in, "plan.precision", in);
-  for (const char* told : {"bf16", "fp16", "fp8_format", "fp8", "fp8_hybrid", "fp8_e4m3"})
-    all.ignore(told, settled ? "stands with plan.precision" : "off");
-  all.ignore("fp8_recipe", "stands with plan.precision");
-  all.draft().default_to("plan.precision", "fp32", framework + "'s default");
+namespace {
+
+constexpr std::array<const char*, 4> kNarrow{"fp8_format", "fp8", "fp8_hybrid", "fp8_e4m3"};
+
+/// The argument that turns 8 bits on: a format, or a flag; "" where `fp8` itself is off, or none is there.
+std::string_view narrow_argument(Arguments& all) {
+  const auto off = [&all](const char* name) {
+    const Argument* argument = all.find(name);
+    return argument == nullptr || argument->value.is_null() || argument->value == false || argument->value == "none";
+  };
+  if (all.contains("fp8") && off("fp8")) return "";
+  const auto told = std::ranges::find_if(kNarrow, [&](const char* name) { return !off(name); });
+  return told == kNarrow.end() ? "" : *told;
+}
+
+/// Gradients are kept and reduced in 32 bits with bf16 unless told, in 16 with fp16.
+void read_gradient_width(Arguments& all, bool half, const std::string& framework) {
   const bool in_16 = all.take_flag("grad_reduce_in_bf16").value_or(half);
   const bool in_32 = all.take_flag("accumulate_allreduce_grads_in_fp32").value_or(!in_16);
-  const char* by = all.contains("grad_reduce_in_bf16") ? "grad_reduce_in_bf16" : "accumulate_allreduce_grads_in_fp32";
-  const bool told = all.contains(by) && (half || wide);
-  if (told) all.became(by, "software.gradient_bytes", in_32 ? 4 : 2);
-  if (half || wide) all.draft().default_to("software.gradient_bytes", in_32 ? 4 : 2, framework + "'s default");
-  all.ignore("accumulate_allreduce_grads_in_fp32", "stands with software.gradient_bytes");
+  all.became(all.contains("grad_reduce_in_bf16") ? "grad_reduce_in_bf16" : "accumulate_allreduce_grads_in_fp32",
+             "software.gradient_bytes", in_32 ? 4 : 2);
+  all.draft().default_to("software.gradient_bytes", in_32 ? 4 : 2, framework + "'s default");
+}
+
+}  // namespace
+
+void read_megatron_precision(Arguments& all, const std::string& framework) {
+  const bool half = all.take_flag("fp16") == true, wide = all.take_flag("bf16") == true;
+  const std::string recipe = all.take_text("fp8_recipe");
+  const char* narrow = recipe == "mxfp8" ? "mxfp8" : recipe == "blockwise" ? "fp8-blockwise" : "fp8";
+  const std::string_view told = narrow_argument(all);
+  if (!told.empty() && all.take(told) != nullptr) all.became(told, "plan.precision", narrow, recipe);
+  if (!all.take_text("fp4_format").empty()) all.became("fp4_format", "plan.precision", "fp4");
+  const char* in = half ? "fp16" : "bf16";
+  if (!all.draft().has("plan.precision") && (half || wide)) all.became(in, "plan.precision", in);
+  for (const char* other : {"bf16", "fp16", "fp8_format", "fp8", "fp8_hybrid", "fp8_e4m3", "fp8_recipe"})
+    all.ignore(other, "off, or stands with plan.precision");
+  all.draft().default_to("plan.precision", "fp32", framework + "'s default");
+  if (all.draft().value("plan.precision") != "fp32") read_gradient_width(all, half, framework);
+  all.ignore("accumulate_allreduce_grads_in_fp32", "gradients have 32 bits");
   all.ignore("grad_reduce_in_bf16", "gradients have 32 bits");
 }
 

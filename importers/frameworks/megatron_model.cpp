@@ -168,7 +168,10 @@ struct Vocabulary {
   std::string_view tokenizer;  ///< part of the name of a type or model of a tokenizer, in lower case
   std::int64_t size;
 };
-constexpr std::array<Vocabulary, 14> kVocabularies{{{"nemotron_2_256k", 256000},
+constexpr std::array<Vocabulary, 17> kVocabularies{{{"nemotron_2_256k", 256000},
+                                                    {"20b_tokenizer", 50277},
+                                                    {"bertwordpiececase", 28996},
+                                                    {"bertwordpiecelowercase", 30522},
                                                     {"multimixv8", 131072},
                                                     {"nemotron", 131072},
                                                     {"deepseek-v", 129280},
@@ -183,7 +186,8 @@ constexpr std::array<Vocabulary, 14> kVocabularies{{{"nemotron_2_256k", 256000},
                                                     {"llama-2", 32000},
                                                     {"gpt2", 50257}}};
 
-constexpr std::int64_t kUsualVocabulary = 128256;
+constexpr Vocabulary kUsualVocabulary{"Llama 3's", 128256};
+constexpr Vocabulary kNeoxVocabulary{"that of GPT-NeoX-20B", 50277};
 
 /// The vocabulary of a tokenizer by its name.
 const Vocabulary* known_vocabulary(const std::string& tokenizer) {
@@ -200,10 +204,10 @@ std::string raw_text(const Arguments& all, std::string_view name) {
   return text;
 }
 
-void read_vocabulary(Arguments& all) {
+void read_vocabulary(Arguments& all, const std::string& framework) {
   Draft& draft = all.draft();
-  const std::string type = raw_text(all, "tokenizer_type");
-  std::string tokenizer = type + " " + raw_text(all, "tokenizer_model");
+  const std::string type = raw_text(all, "tokenizer_type") + raw_text(all, "model.tokenizer.type");
+  std::string tokenizer = type + " " + raw_text(all, "tokenizer_model") + " " + raw_text(all, "vocab_file");
   if (all.contains("merge_file") && all.contains("vocab_file")) tokenizer += " gpt2bpetokenizer";
   if (all.contains("padded_vocab_size") && !all.find("padded_vocab_size")->value.is_null()) {
     all.map_count("padded_vocab_size", "model.vocab");
@@ -215,7 +219,8 @@ void read_vocabulary(Arguments& all) {
   const Json& tensor = draft.value("plan.tensor_parallel");
   const std::int64_t ranks = whole_number(tensor).value_or(1);
   const std::int64_t padded = std::min<std::int64_t>(multiple.value_or(128), 1 << 20) * std::clamp<std::int64_t>(ranks, 1, 1 << 20);
-  if (multiple) all.became("make_vocab_size_divisible_by", launch::kVocabularyMultiple, padded, "times tensor ranks");
+  if (multiple && !draft.has(launch::kVocabularyMultiple))
+    all.became("make_vocab_size_divisible_by", launch::kVocabularyMultiple, padded, "times tensor ranks");
   draft.default_to(launch::kVocabularyMultiple, padded, "Megatron-LM pads to 128 times tensor ranks");
   if (const auto size = all.take_count("vocab_size")) {
     const bool null = type.find("nulltokenizer") != std::string::npos;
@@ -225,9 +230,11 @@ void read_vocabulary(Arguments& all) {
   if (!draft.has("model.hidden")) return;
   if (const Vocabulary* known = known_vocabulary(tokenizer))
     return draft.default_to("model.vocab", known->size, fmt::format("the tokenizer is {}", known->tokenizer));
-  draft.default_to("model.vocab", kUsualVocabulary,
-                   "no file gives the vocabulary, which stands in the tokenizer: that of Llama 3; "
-                   "--set model.vocab=N changes it");
+  const Vocabulary& usual = framework == "GPT-NeoX" ? kNeoxVocabulary : kUsualVocabulary;
+  draft.default_to("model.vocab", usual.size,
+                   fmt::format("no file gives the vocabulary, which stands in the tokenizer: {}; --set "
+                               "model.vocab=N changes it",
+                               usual.tokenizer));
 }
 
 }  // namespace
@@ -235,9 +242,10 @@ void read_vocabulary(Arguments& all) {
 void read_megatron_model(Arguments& all, const std::string& framework) {
   const bool described = all.contains("hidden_size") || all.contains("num_attention_heads");
   read_widths(all, framework);
-  all.map_count(all.contains("seq_length") ? "seq_length" : "encoder_seq_length", "model.seq_length");
+  if (!all.answers("seq_length"))
+    all.map_count(all.contains("seq_length") ? "seq_length" : "encoder_seq_length", "model.seq_length");
   all.ignore("encoder_seq_length", "seq_length gives it");
-  read_vocabulary(all);
+  read_vocabulary(all, framework);
   if (!described) return;
   read_key_value_heads(all);
   read_latent_attention(all);

@@ -34,6 +34,8 @@ constexpr std::array<std::string_view, 22> kParts{
     "model.data.", "optim.config.", "mixed_precision.", "comm_overlap.", "optimizer.", "trainer.", "model.", "train.",
     "ddp.", "dist.", "dataset.", "data.", "checkpoint.", "rerun_state_machine.", "peft.", "tokenizer."};
 
+constexpr std::string_view kOverlapOfRanks = "how products of tensor ranks overlap; the file of the training says whether they do";
+
 bool recognises_nemo(const SourceFile& file) {
   const auto has = [&file](std::string_view word) { return file.text().find(word) != std::string_view::npos; };
   const bool yaml = !has("#!/") && !has("MODEL_ARGS:") && !file.text().starts_with('<');
@@ -148,8 +150,15 @@ void read_nemo_precision(Arguments& all, std::string_view name) {
   all.became(name, "plan.precision", ours);
 }
 
-bool is_vision(const Arguments& all) {
-  return all.contains("patch_dim") || all.contains("model.unet_config") || all.contains("img_h") || all.contains("model.vision.patch_dim");
+/// Models of images say so by their sizes, their parts, or the module they come from.
+bool is_vision(const SourceKeys& keys) {
+  static constexpr std::array<std::string_view, 8> kImages{"model.unet_config", "model.vae", "model.first_stage_config", "model.vision.",
+                                                   "model.patch_dim", "model.img_h", "model.control_stage_config", "model.nerf"};
+  return std::ranges::any_of(keys.list(), [](const SourceKey& key) {
+    const auto begins = [&key](std::string_view part) { return key.key.starts_with(part); };
+    const std::string text = key.value.is_string() ? key.value.get<std::string>() : "";
+    return std::ranges::any_of(kImages, begins) || text.starts_with("nemo.collections.multimodal") || text.starts_with("nemo.collections.vision");
+  });
 }
 
 void read_activation(Arguments& all) {
@@ -183,8 +192,8 @@ void read_encoder(Arguments& all) {
 
 /// A vocabulary of a ConfigContainer is padded already, or says that it is not to be.
 void settle_padding(Arguments& all) {
-  if (all.take_flag("should_pad_vocab") == false && all.contains("vocab_size")) all.map_count("vocab_size", "model.vocab");
-  all.ignore("should_pad_vocab", "stands with model.vocab");
+  if (all.take_flag("should_pad_vocab") == false) all.became("should_pad_vocab", launch::kVocabularyMultiple, 1);
+  all.ignore("should_pad_vocab", "vocab_size is padded");
 }
 
 void add_nemo_key(const SourceKey& key, Arguments& all) {
@@ -206,10 +215,11 @@ void read_nemo(const ImportContext& context, Draft& draft) {
   Arguments all(context, draft);
   const SourceKeys keys = interpolated(SourceKeys(context.file), context);
   for (const SourceKey& key : keys.list()) add_nemo_key(key, all);
-  if (is_vision(all)) {
+  if (is_vision(keys)) {
     draft.lack({"model", nullptr, {context.file.path(), 0}}, "a model of images, which is not modelled: language models are");
     return all.rest(reason_in_nemo);
   }
+  if (keys.contains("qkv_fprop.method")) return all.rest([](std::string_view) { return kOverlapOfRanks; });
   read_nemo_precision(all, "trainer.precision");
   read_nemo_precision(all, "mixed_precision");
   read_activation(all);

@@ -142,6 +142,8 @@ std::vector<PlacedText> ShellVariables::words(const PlacedText& word) {
   Expansion out;
   expand(word, true, out, 0);
   out.cut();
+  const bool lists = word.text().find('@') != std::string::npos;  // "$@" and "${LIST[@]}" may be no word at all
+  if (lists) std::erase_if(out.words, [](const PlacedText& part) { return part.empty(); });
   return std::move(out.words);
 }
 

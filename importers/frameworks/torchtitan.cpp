@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "importers/frameworks/arguments.hpp"
+#include "importers/frameworks/gpus_in_comments.hpp"
 #include "importers/frameworks/layer_list.hpp"
 #include "importers/frameworks/toml_keys.hpp"
 
@@ -99,8 +100,10 @@ void read_degrees_of_titan(Arguments& all) {
   read_replicas(all);
   if (degree(all, "plan.tensor_parallel") > 1) {
     all.draft().default_to("plan.sequence_parallel", true, "tensor parallelism of torchtitan is along the sequence too");
-    all.draft().default_to("plan.overlap_tensor_parallel", false, "gradients of weights wait for their inputs alone");
     all.map_flag("parallelism.enable_async_tensor_parallel", "plan.overlap_tensor_chunks");
+    const bool chunks = all.draft().value("plan.overlap_tensor_chunks") == true;
+    all.draft().default_to("plan.overlap_tensor_parallel", chunks,
+                           chunks ? "products work chunk by chunk" : "gradients of weights wait for their inputs alone");
     all.draft().default_to("plan.overlap_tensor_chunks", false, "torchtitan's default");
   }
   all.ignore("parallelism.enable_async_tensor_parallel", "no tensor parallelism");
@@ -286,21 +289,6 @@ std::string_view reason_in_titan(std::string_view name) {
   return "";
 }
 
-/// "this toml config is a preset for 64 A100 GPUs" in a comment is all that says how many there are.
-void read_preset(const SourceFile& file, Draft& draft) {
-  constexpr std::string_view kPreset = "preset for ";
-  std::size_t at = file.text().find(kPreset);
-  if (at == std::string_view::npos) return;
-  const std::string_view rest = file.text().substr(at + kPreset.size(), 40);
-  const std::size_t blank = std::min(rest.find(' '), rest.size());
-  const auto gpus = whole_number(Json(std::string(rest.substr(0, blank))));
-  if (!gpus || *gpus < 1) return;
-  draft.default_to(launch::kGpus, *gpus, fmt::format("the comment in line {}", file.line_at(at)));
-  const std::string_view kind = rest.substr(std::min(blank + 1, rest.size()));
-  if (kind.starts_with("A100")) draft.default_to("cluster.base", "dgx-a100-80gb", "the comment says A100");
-  if (kind.starts_with("H100")) draft.default_to("cluster.base", "dgx-h100", "the comment says H100");
-}
-
 void read_titan(const ImportContext& context, Draft& draft) {
   Arguments all(context, draft);
   const SourceKeys keys = toml_keys(context.file);
@@ -312,7 +300,7 @@ void read_titan(const ImportContext& context, Draft& draft) {
   read_checkpointing(all);
   read_precision_of_titan(all);
   read_semi_synchronous(all);
-  read_preset(context.file, draft);
+  read_gpus_in_comments(context.file, draft);
   const auto steps = all.take_count("training.steps");
   const auto batch = whole_number(draft.value("plan.global_batch_size"));
   if (steps && batch && *steps < 1'000'000'000 && *batch < 1'000'000'000)
