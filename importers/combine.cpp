@@ -153,7 +153,10 @@ void count_nodes(Draft& draft) {
   if (draft.has("cluster.nodes")) return;
   const bool named = draft.value("cluster.base").is_string();
   const auto launched = gpus_launched(draft);
-  if (!launched && !draft.has("plan.tensor_parallel") && !draft.has("plan.pipeline_parallel")) return;
+  const bool degrees = draft.has("plan.tensor_parallel") || draft.has("plan.pipeline_parallel");
+  if (!launched && !degrees && gpus_of_plan(draft) == 1)
+    return draft.default_to("cluster.nodes", 1,
+                            "no file says how many GPUs run it: one node; --set cluster.nodes=N changes it");
   const std::int64_t gpus = launched.value_or(gpus_of_plan(draft));
   const std::int64_t of_node =
       count_or(draft, "cluster.gpus_per_node", count_or(draft, launch::kGpusPerNode, kUsualGpusPerNode));

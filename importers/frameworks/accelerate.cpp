@@ -12,11 +12,9 @@ namespace orrery::importers::frameworks {
 namespace {
 
 bool recognises_accelerate(const SourceFile& file) {
-  const auto has = [&file](std::string_view word) {
-    return file.text().find(word) != std::string_view::npos;
-  };
-  return has("compute_environment:") || has("distributed_type:") ||
-         (has("num_machines:") && has("num_processes:")) || (has("fsdp_version:") && has("fsdp_"));
+  const auto has = [&file](std::string_view word) { return file.text().find(word) != std::string_view::npos; };
+  return has("compute_environment:") || has("distributed_type:") || (has("num_machines:") && has("num_processes:")) ||
+         (has("fsdp_version:") && has("fsdp_"));
 }
 
 std::string_view reason_in_accelerate(std::string_view name) {
@@ -56,9 +54,7 @@ void read_processes(Arguments& all) {
 }
 
 void read_dimensions(Arguments& all) {
-  const std::string part = all.contains("parallelism_config.parallelism_config_tp_size")
-                               ? "parallelism_config.parallelism_config_"
-                               : "parallelism_config_";
+  const std::string part = all.contains("parallelism_config.parallelism_config_tp_size") ? "parallelism_config.parallelism_config_" : "parallelism_config_";
   all.map_count(part + "tp_size", "plan.tensor_parallel");
   all.map_count(part + "cp_size", "plan.context_parallel");
   const auto copies = all.take_count(part + "dp_replicate_size");
@@ -70,8 +66,7 @@ void read_dimensions(Arguments& all) {
     const auto tensor = whole_number(all.draft().value("plan.tensor_parallel")).value_or(1);
     const auto context = whole_number(all.draft().value("plan.context_parallel")).value_or(1);
     if (*copies * *shards < 1 << 22 && tensor * context < 1 << 22)
-      all.draft().default_to(launch::kGpus, *copies * *shards * tensor * context,
-                             "the product of the dimensions");
+      all.draft().default_to(launch::kGpus, *copies * *shards * tensor * context, "the product of the dimensions");
   }
 }
 
@@ -83,8 +78,7 @@ void read_deepspeed_part(Arguments& all) {
     all.became("deepspeed_config.offload_optimizer_device", "plan.offload", "optimizer");
   const std::string weights = all.take_text("deepspeed_config.offload_param_device");
   if (!weights.empty() && weights != "none")
-    all.refuse("deepspeed_config.offload_param_device",
-               "parameters in the memory of the host are not modelled", "parameters on the GPUs");
+    all.refuse("deepspeed_config.offload_param_device", "parameters in the memory of the host are not modelled", "parameters on the GPUs");
   all.ignore("deepspeed_config.deepspeed_config_file", "that file says more: give it too");
 }
 
@@ -104,8 +98,7 @@ void read_accelerate(const ImportContext& context, Draft& draft) {
   const std::string type = all.take_text("distributed_type");
   read_processes(all);
   read_dimensions(all);
-  if (type == "fsdp" || all.contains("fsdp_config.fsdp_version") ||
-      all.contains("fsdp_config.fsdp_sharding_strategy"))
+  if (type == "fsdp" || all.contains("fsdp_config.fsdp_version") || all.contains("fsdp_config.fsdp_sharding_strategy"))
     read_fsdp_config(all, "fsdp_config.fsdp_");
   if (type == "deepspeed") read_deepspeed_part(all);
   if (type == "megatron_lm") read_megatron_part(all);
@@ -119,8 +112,6 @@ void read_accelerate(const ImportContext& context, Draft& draft) {
 
 }  // namespace
 
-const Importer kAccelerate{{"accelerate", "YAML of Hugging Face's accelerate (FSDP, DeepSpeed)"},
-                           recognises_accelerate,
-                           read_accelerate};
+const Importer kAccelerate{{"accelerate", "YAML of Hugging Face's accelerate (FSDP, DeepSpeed)"}, recognises_accelerate, read_accelerate};
 
 }  // namespace orrery::importers::frameworks

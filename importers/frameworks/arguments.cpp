@@ -35,8 +35,7 @@ bool begins_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) !=
 
 std::optional<std::int64_t> whole_number(const Json& value) {
   if (value.is_number_integer()) {
-    if (value.is_number_unsigned() && value.get<std::uint64_t>() > std::uint64_t{INT64_MAX})
-      return std::nullopt;
+    if (value.is_number_unsigned() && value.get<std::uint64_t>() > std::uint64_t{INT64_MAX}) return std::nullopt;
     return value.get<std::int64_t>();
   }
   if (value.is_string()) return whole_number_in(value.get<std::string>());
@@ -71,8 +70,7 @@ std::string unresolved_variable(const Json& value) {
   const std::string& text = value.get_ref<const std::string&>();
   for (std::size_t at = text.find('$'); at != std::string::npos; at = text.find('$', at + 1)) {
     std::size_t begin = at + 1;
-    if (begin < text.size() && (text[begin] == '(' || text[begin] == '`'))
-      return "$" + text.substr(begin, 40);
+    if (begin < text.size() && (text[begin] == '(' || text[begin] == '`')) return "$" + text.substr(begin, 40);
     if (begin < text.size() && text[begin] == '{') ++begin;
     std::size_t end = begin;
     while (end < text.size() && (begins_name(text[end]) || text[end] == '.')) ++end;
@@ -82,8 +80,7 @@ std::string unresolved_variable(const Json& value) {
 }
 
 Argument respelled(const SourceKey& key, const std::string& name, const Spelling* first, std::size_t count) {
-  const Spelling* found =
-      std::find_if(first, first + count, [&](const Spelling& s) { return s.theirs == name; });
+  const Spelling* found = std::find_if(first, first + count, [&](const Spelling& s) { return s.theirs == name; });
   if (found == first + count) return {name, key.value, key};
   Json value = key.value;
   if (found->negated)
@@ -132,8 +129,8 @@ std::optional<std::int64_t> Arguments::take_count(std::string_view name, std::in
   const auto number = whole_number(argument->value);
   if (number && *number >= least) return number;
   if (answer(name))
-    draft_.contradict(argument->source, fmt::format("found {}, allowed a whole number from {} on",
-                                                    described(argument->value), least));
+    draft_.contradict(argument->source,
+                    fmt::format("found {}, allowed a whole number from {} on", described(argument->value), least));
   return std::nullopt;
 }
 
@@ -142,8 +139,7 @@ std::optional<bool> Arguments::take_flag(std::string_view name) {
   if (argument == nullptr) return std::nullopt;
   if (const auto flag = flag_of(argument->value)) return flag;
   if (answer(name))
-    draft_.contradict(argument->source,
-                      fmt::format("found {}, allowed true or false", described(argument->value)));
+    draft_.contradict(argument->source, fmt::format("found {}, allowed true or false", described(argument->value)));
   return std::nullopt;
 }
 
@@ -169,6 +165,10 @@ void Arguments::map_flag(std::string_view name, std::string_view ours) {
 void Arguments::became(std::string_view name, std::string_view ours, Json value, std::string note) {
   if (const Argument* argument = find(name)) {
     answer(name);
+    const ImportItem* before = draft_.origin(ours);
+    const bool told = before != nullptr && before->key == argument->source.key && before->fate == Fate::mapped &&
+                      before->place.file == argument->source.place.file && before->place.line == argument->source.place.line;
+    if (told) return;
     draft_.map(argument->source, ours, std::move(value), std::move(note));
   }
 }

@@ -59,8 +59,7 @@ class Arguments {
 
   [[nodiscard]] bool contains(std::string_view name) const { return find(name) != nullptr; }
   [[nodiscard]] const Argument* find(std::string_view name) const;
-  /// Reports all that nobody answered for: the reason of `reason_of`, which returns "" for a name it does not
-  /// know.
+  /// Reports all that nobody answered for: the reason of `reason_of`, which returns "" for a name it does not know.
   void rest(std::string_view (*reason_of)(std::string_view name));
 
   [[nodiscard]] Draft& draft() { return draft_; }
@@ -85,8 +84,8 @@ struct Spelling {
 };
 
 /// Returns the argument that `key` of a file is.
-[[nodiscard]] Argument respelled(const SourceKey& key, const std::string& name, const Spelling* first,
-                                 std::size_t count);
+[[nodiscard]] Argument respelled(const SourceKey& key, const std::string& name,
+                                 const Spelling* first, std::size_t count);
 
 /// Returns a whole number, also of a text such as 10_000 or a number such as 5e8.
 [[nodiscard]] std::optional<std::int64_t> whole_number(const Json& value);

@@ -13,11 +13,10 @@
 namespace orrery::importers::frameworks {
 namespace {
 
-constexpr std::array<std::string_view, 5> kLengths{"cutoff_len", "max_seq_length", "max_seq_len",
-                                                   "model_max_length", "block_size"};
-constexpr std::array<std::string_view, 5> kMegatronKeys{
-    "tensor_model_parallel_size", "pipeline_model_parallel_size", "expert_model_parallel_size",
-    "use_distributed_optimizer", "context_parallel_size"};
+constexpr std::array<std::string_view, 5> kLengths{"cutoff_len", "max_seq_length", "max_seq_len", "model_max_length", "block_size"};
+constexpr std::array<std::string_view, 5> kMegatronKeys{"tensor_model_parallel_size", "pipeline_model_parallel_size",
+                                                        "expert_model_parallel_size", "use_distributed_optimizer",
+                                                        "context_parallel_size"};
 
 void read_batch(Arguments& all) {
   all.map_count("per_device_train_batch_size", "plan.micro_batch_size");
@@ -56,8 +55,7 @@ void read_adapters(Arguments& all) {
 }
 
 void read_memory(Arguments& all, bool factory) {
-  if (all.take_flag("gradient_checkpointing") == true)
-    all.became("gradient_checkpointing", "plan.recompute", "full");
+  if (all.take_flag("gradient_checkpointing") == true) all.became("gradient_checkpointing", "plan.recompute", "full");
   if (all.take_flag("disable_gradient_checkpointing") == true)
     all.became("disable_gradient_checkpointing", "plan.recompute", "none");
   if (factory && !all.contains("recompute_granularity"))
@@ -72,8 +70,7 @@ void read_memory(Arguments& all, bool factory) {
 void read_fsdp_words(Arguments& all) {
   const std::string words = all.take_text("fsdp");
   if (words.empty() || words == "false") return;
-  const bool whole = words.find("full_shard") != std::string::npos,
-             hybrid = words.find("hybrid_shard") != std::string::npos;
+  const bool whole = words.find("full_shard") != std::string::npos, hybrid = words.find("hybrid_shard") != std::string::npos;
   const bool part = words.find("shard_grad_op") != std::string::npos;
   if (whole || hybrid || part) {
     all.became("fsdp", "plan.zero_stage", 3);
@@ -140,22 +137,18 @@ void read_trainer_arguments(Arguments& all, bool factory) {
   read_adapters(all);
   read_memory(all, factory);
   read_fsdp_words(all);
-  const bool megatron =
-      std::ranges::any_of(kMegatronKeys, [&all](std::string_view name) { return all.contains(name); });
+  const bool megatron = std::ranges::any_of(kMegatronKeys, [&all](std::string_view name) { return all.contains(name); });
   all.map_count("zero_stage", "plan.zero_stage", 0);
   if (megatron) read_megatron_parts(all, "Megatron-LM");
   const bool sharded = all.contains("deepspeed") || all.contains("fsdp") || all.contains("config_file");
   if (!sharded && !megatron)
-    all.draft().default_to("plan.overlap_gradient_reduce", true,
-                           "DistributedDataParallel reduces beside the pass");
+    all.draft().default_to("plan.overlap_gradient_reduce", true, "DistributedDataParallel reduces beside the pass");
   all.draft().default_to("stack", "huggingface-2023", "the nearest calibrated version of the trainer");
   all.rest(reason_in_trainer);
 }
 
 bool recognises_trainer(const SourceFile& file) {
-  const auto has = [&file](std::string_view word) {
-    return file.text().find(word) != std::string_view::npos;
-  };
+  const auto has = [&file](std::string_view word) { return file.text().find(word) != std::string_view::npos; };
   return (has("model_name_or_path:") || has("\"model_name_or_path\"")) &&
          (has("per_device_train_batch_size") || has("finetuning_type") || has("cutoff_len"));
 }
@@ -176,8 +169,7 @@ std::string plain_name(const SourceKey& key) {
 }  // namespace
 
 bool is_trainer_command(const CommandLine& line) {
-  static constexpr std::array<std::string_view, 3> kTells{"per_device_train_batch_size", "model_name_or_path",
-                                                          "per_gpu_train_batch_size"};
+  static constexpr std::array<std::string_view, 3> kTells{"per_device_train_batch_size", "model_name_or_path", "per_gpu_train_batch_size"};
   return std::ranges::any_of(line.arguments, [](const SourceKey& key) {
     return std::ranges::find(kTells, plain_name(key)) != kTells.end();
   });
@@ -192,8 +184,6 @@ void read_trainer_command(const CommandLine& line, const ImportContext& context,
   read_trainer_arguments(all, false);
 }
 
-const Importer kTrainer{{"hf-trainer", "YAML of LLaMA-Factory and of trainers of Hugging Face"},
-                        recognises_trainer,
-                        read_trainer};
+const Importer kTrainer{{"hf-trainer", "YAML of LLaMA-Factory and of trainers of Hugging Face"}, recognises_trainer, read_trainer};
 
 }  // namespace orrery::importers::frameworks

@@ -43,18 +43,9 @@ constexpr std::array kSpellings{
 
 /// Those that tell a command that trains: nobody else has many of them.
 constexpr std::array<std::string_view, 12> kTelling{
-    "num_layers",
-    "hidden_size",
-    "num_attention_heads",
-    "seq_length",
-    "micro_batch_size",
-    "global_batch_size",
-    "tensor_model_parallel_size",
-    "max_position_embeddings",
-    "bf16",
-    "fp16",
-    "pipeline_model_parallel_size",
-    "expert_model_parallel_size",
+    "num_layers",       "hidden_size",       "num_attention_heads",          "seq_length",
+    "micro_batch_size", "global_batch_size", "tensor_model_parallel_size",   "max_position_embeddings",
+    "bf16",             "fp16",              "pipeline_model_parallel_size", "expert_model_parallel_size",
 };
 
 void read_degrees(Arguments& all) {
@@ -87,8 +78,7 @@ void read_sequence_sharing(Arguments& all) {
   const auto known = std::ranges::find(kTypes, type, [](const auto& row) { return row.first; });
   if (known != kTypes.end()) all.became("cp_comm_type", "plan.context_parallel_type", known->second);
   if (const Argument* sizes = all.take("hierarchical_context_parallel_sizes"))
-    if (const auto inner =
-            whole_number(sizes->value.is_array() && !sizes->value.empty() ? sizes->value[0] : Json()))
+    if (const auto inner = whole_number(sizes->value.is_array() && !sizes->value.empty() ? sizes->value[0] : Json()))
       all.became("hierarchical_context_parallel_sizes", "plan.hierarchical_context_parallel_size", *inner);
 }
 
@@ -145,9 +135,8 @@ void name_stack(Arguments& all, const std::string& framework) {
   const bool deepspeed = all.contains("zero_stage") || all.contains("deepspeed_config");
   const bool old = all.contains("DDP_impl") || all.contains("checkpoint_activations");
   const char* stack = deepspeed ? "megatron-deepspeed-2023" : old ? "megatron-2022" : "megatron-core-2025";
-  all.draft().default_to(
-      "stack", stack,
-      fmt::format("the nearest calibrated version of {}", deepspeed ? "Megatron-DeepSpeed" : framework));
+  all.draft().default_to("stack", stack,
+                         fmt::format("the nearest calibrated version of {}", deepspeed ? "Megatron-DeepSpeed" : framework));
 }
 
 }  // namespace
@@ -158,9 +147,7 @@ void add_megatron_argument(const SourceKey& key, std::string_view name, Argument
   all.add(respelled(key, plain, kSpellings.data(), kSpellings.size()));
 }
 
-bool is_megatron_argument(std::string_view name) {
-  return std::ranges::find(kTelling, name) != kTelling.end();
-}
+bool is_megatron_argument(std::string_view name) { return std::ranges::find(kTelling, name) != kTelling.end(); }
 
 void read_launcher_arguments(Arguments& all) {
   all.map_count("world_size", launch::kGpus);

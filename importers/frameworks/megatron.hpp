@@ -1,5 +1,5 @@
-// Reads arguments of Megatron-LM, whatever file they stand in: a log, YAML, a script, or the configuration of
-// a framework around Megatron Core. Names are those of megatron/training/arguments.py with underscores.
+// Reads arguments of Megatron-LM, whatever file they stand in: a log, YAML, a script, or the configuration of a
+// framework around Megatron Core. Names are those of megatron/training/arguments.py with underscores.
 #pragma once
 
 #include <string>

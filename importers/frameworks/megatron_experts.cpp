@@ -34,8 +34,7 @@ void read_expert_widths(Arguments& all) {
   if (count * *width != *shared)
     all.refuse("moe_shared_expert_intermediate_size", "shared experts are as wide as the others",
                fmt::format("{} of {}", std::max<std::int64_t>(count, 1), *width));
-  all.became("moe_shared_expert_intermediate_size", "model.shared_experts",
-             std::max<std::int64_t>(count, *shared > 0));
+  all.became("moe_shared_expert_intermediate_size", "model.shared_experts", std::max<std::int64_t>(count, *shared > 0));
   all.map_flag("moe_shared_expert_gate", "model.shared_expert_gate");
 }
 
@@ -51,9 +50,8 @@ void read_expert_layers(Arguments& all) {
   if (argument == nullptr) return;
   const auto list = layers_with_experts(argument->value, *layers);
   if (list.empty() || static_cast<std::int64_t>(list.size()) != *layers) {
-    all.draft().contradict(
-        argument->source,
-        fmt::format("found no list of 0 and 1 for {} layers, such as ([0]*3+[1]*58)", *layers));
+    all.draft().contradict(argument->source,
+                           fmt::format("found no list of 0 and 1 for {} layers, such as ([0]*3+[1]*58)", *layers));
     return all.became("moe_layer_freq", "model.moe_layer_frequency", 1);
   }
   const auto regular = regular_layers(list);
@@ -67,8 +65,7 @@ void read_expert_layers(Arguments& all) {
 
 void read_dispatch(Arguments& all) {
   const std::string type = all.take_text("moe_token_dispatcher_type");
-  constexpr const char* kNearest =
-      "Orrery cannot say allgather: tokens go straight to their experts, which moves fewer bytes";
+  constexpr const char* kNearest = "Orrery cannot say allgather: tokens go straight to their experts, which moves fewer bytes";
   if (type == "flex")
     all.became("moe_token_dispatcher_type", "plan.dispatcher", "deduplicated");
   else if (type.starts_with("alltoall"))
@@ -94,26 +91,12 @@ void read_groups(Arguments& all) {
 }
 
 void ignore_experts(Arguments& all) {
-  for (const char* name : {"num_experts",
-                           "moe_router_topk",
-                           "moe_ffn_hidden_size",
-                           "moe_shared_expert_intermediate_size",
-                           "moe_layer_freq",
-                           "expert_interval",
-                           "moe_token_dispatcher_type",
-                           "moe_enable_deepep",
-                           "moe_flex_dispatcher_backend",
-                           "moe_expert_capacity_factor",
-                           "moe_train_capacity_factor",
-                           "moe_router_num_groups",
-                           "moe_router_group_topk",
-                           "overlap_moe_expert_parallel_comm",
-                           "moe_shared_expert_overlap",
-                           "moe_shared_expert_gate",
-                           "moe_latent_size",
-                           "enable_expert_tensor_parallelism",
-                           "disable_moe_token_dropping",
-                           "moe_token_dropping"})
+  for (const char* name :
+       {"num_experts", "moe_router_topk", "moe_ffn_hidden_size", "moe_shared_expert_intermediate_size", "moe_layer_freq",
+        "expert_interval", "moe_token_dispatcher_type", "moe_enable_deepep", "moe_flex_dispatcher_backend",
+        "moe_expert_capacity_factor", "moe_train_capacity_factor", "moe_router_num_groups", "moe_router_group_topk",
+        "overlap_moe_expert_parallel_comm", "moe_shared_expert_overlap", "moe_shared_expert_gate",
+        "moe_latent_size", "enable_expert_tensor_parallelism", "disable_moe_token_dropping", "moe_token_dropping"})
     all.ignore(name, "the model has no experts");
 }
 
@@ -129,8 +112,7 @@ void read_mamba(Arguments& all) {
   const auto hidden = whole_number(all.draft().value("model.hidden"));
   const auto width = whole_number(all.draft().value("model.mamba2.head_dim"));
   if (hidden && width && *width > 0 && *hidden < 10'000'000)
-    all.draft().default_to("model.mamba2.heads", 2 * *hidden / *width,
-                           "Megatron-LM's default: 2 hidden / head_dim");
+    all.draft().default_to("model.mamba2.heads", 2 * *hidden / *width, "Megatron-LM's default: 2 hidden / head_dim");
 }
 
 /// Experts of Megatron-DeepSpeed are whole on each rank unless it is told otherwise, and drop tokens.
@@ -151,8 +133,7 @@ void read_megatron_experts(Arguments& all, const std::string&) {
   all.became("num_experts", "model.experts", experts);
   all.draft().default_to("model.kind", "moe-transformer", "it has experts");
   all.map_count("moe_router_topk", "model.experts_per_token");
-  all.draft().default_to("model.experts_per_token", all.contains("zero_stage") ? 1 : 2,
-                         "the framework's default");
+  all.draft().default_to("model.experts_per_token", all.contains("zero_stage") ? 1 : 2, "the framework's default");
   read_expert_widths(all);
   if (!all.contains("hybrid_layer_pattern")) read_expert_layers(all);
   read_deepspeed_experts(all);
@@ -172,8 +153,7 @@ void read_megatron_pattern(Arguments& all) {
   if (argument == nullptr) return all.ignore("hybrid_layer_pattern", "all layers alike");
   const HybridPattern pattern = hybrid_pattern(text_of(argument->value));
   if (pattern.letters.empty())
-    return all.draft().contradict(argument->source,
-                                  "found no letters of layers: M, G, *, -, E, with | and / between");
+    return all.draft().contradict(argument->source, "found no letters of layers: M, G, *, -, E, with | and / between");
   all.became("hybrid_layer_pattern", "model.layer_pattern", pattern.letters);
   all.draft().default_to("model.layers", pattern.letters.size(), "the letters of hybrid_layer_pattern");
   if (pattern.stages > 1)

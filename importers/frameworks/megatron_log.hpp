@@ -1,5 +1,4 @@
-// Reads logs of Megatron-LM: the block of arguments at their head, with every default, and the times of
-// steps.
+// Reads logs of Megatron-LM: the block of arguments at their head, with every default, and the times of steps.
 #pragma once
 
 #include "importers/common/importer.hpp"

@@ -12,8 +12,7 @@ namespace {
 
 void read_fsdp(Arguments& all) {
   const std::string strategy = all.take_text("data_parallel_sharding_strategy");
-  const char* by = all.contains("data_parallel_sharding_strategy") ? "data_parallel_sharding_strategy"
-                                                                   : "use_megatron_fsdp";
+  const char* by = all.contains("data_parallel_sharding_strategy") ? "data_parallel_sharding_strategy" : "use_megatron_fsdp";
   const int stage = strategy == "no_shard" ? 0 : strategy == "optim" ? 1 : strategy == "optim_grads" ? 2 : 3;
   all.became(by, "plan.zero_stage", stage);
   all.ignore("use_megatron_fsdp", "stands with data_parallel_sharding_strategy");
@@ -32,8 +31,7 @@ void read_sharding(Arguments& all, const std::string& framework) {
     all.became("use_distributed_optimizer", "plan.zero_stage", 1);
   }
   all.draft().default_to("plan.zero_stage", 0, framework + " without a distributed optimizer");
-  for (const char* idle : {"use_distributed_optimizer", "use_megatron_fsdp", "use_torch_fsdp2",
-                           "data_parallel_sharding_strategy"})
+  for (const char* idle : {"use_distributed_optimizer", "use_megatron_fsdp", "use_torch_fsdp2", "data_parallel_sharding_strategy"})
     all.ignore(idle, "off, or stands with plan.zero_stage");
   const auto copies = all.take_count("num_distributed_optimizer_instances");
   if (copies && *copies > 1 && all.draft().value("plan.zero_stage") != 0)
@@ -41,13 +39,12 @@ void read_sharding(Arguments& all, const std::string& framework) {
   all.ignore("num_distributed_optimizer_instances", "one copy over all replicas");
 }
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kModules{
-    {{"layernorm", "norm"},
-     {"core_attn", "core-attention"},
-     {"mla_up_proj", "latent-projection"},
-     {"mlp", "mlp"},
-     {"moe_act", "activation"},
-     {"moe", "experts"}}};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kModules{{{"layernorm", "norm"},
+                                                                                 {"core_attn", "core-attention"},
+                                                                                 {"mla_up_proj", "latent-projection"},
+                                                                                 {"mlp", "mlp"},
+                                                                                 {"moe_act", "activation"},
+                                                                                 {"moe", "experts"}}};
 
 /// Words of a list, or of a text with blanks, commas, brackets.
 std::vector<std::string> module_words(const Json& value) {
@@ -73,8 +70,7 @@ void read_modules(Arguments& all) {
   for (const std::string& word : words) {
     const auto known = std::ranges::find(kModules, word, [](const auto& row) { return row.first; });
     if (known == kModules.end()) {
-      all.refuse("recompute_modules", fmt::format("{} alone cannot be recomputed", word),
-                 "the other modules");
+      all.refuse("recompute_modules", fmt::format("{} alone cannot be recomputed", word), "the other modules");
       continue;
     }
     ours.push_back(known->second);
@@ -116,20 +112,17 @@ void read_recompute(Arguments& all) {
   const std::string method = all.take_text("recompute_method");
   const bool implied = (method == "uniform" || method == "block") && !all.contains("recompute_granularity");
   if (implied) return read_whole_layers(all, "recompute_method");
-  for (const char* idle :
-       {"recompute_granularity", "recompute_activations", "checkpoint_activations", "recompute_method",
-        "recompute_num_layers", "recompute_modules", "checkpoint_num_layers"})
+  for (const char* idle : {"recompute_granularity", "recompute_activations", "checkpoint_activations", "recompute_method",
+                           "recompute_num_layers", "recompute_modules", "checkpoint_num_layers"})
     all.ignore(idle, "nothing is recomputed");
 }
 
 void read_offload(Arguments& all) {
-  const bool optimizer =
-      all.take_flag("optimizer_cpu_offload") == true || all.take_flag("cpu_optimizer") == true;
+  const bool optimizer = all.take_flag("optimizer_cpu_offload") == true || all.take_flag("cpu_optimizer") == true;
   const char* told = all.contains("optimizer_cpu_offload") ? "optimizer_cpu_offload" : "cpu_optimizer";
   if (optimizer) {
     all.became(told, "plan.offload", "optimizer");
-    if (const Argument* share = all.take("optimizer_offload_fraction");
-        share != nullptr && share->value.is_number())
+    if (const Argument* share = all.take("optimizer_offload_fraction"); share != nullptr && share->value.is_number())
       all.became("optimizer_offload_fraction", "plan.offload_fraction", share->value);
   }
   const auto layers = all.take_count("cpu_offloading_num_layers", 0);
@@ -140,8 +133,7 @@ void read_offload(Arguments& all) {
     const double share = static_cast<double>(*layers) / static_cast<double>(*of_model / stages);
     all.draft().default_to("plan.offload_fraction", std::min(share, 1.0), "of the layers of a stage");
   }
-  if (all.take_flag("checkpoint_in_cpu") == true)
-    all.became("checkpoint_in_cpu", "plan.offload", "activations");
+  if (all.take_flag("checkpoint_in_cpu") == true) all.became("checkpoint_in_cpu", "plan.offload", "activations");
   for (const char* idle : {"optimizer_cpu_offload", "cpu_optimizer", "optimizer_offload_fraction",
                            "cpu_offloading_num_layers", "checkpoint_in_cpu", "cpu_offloading"})
     all.ignore(idle, "nothing is offloaded, or plan.offload says it");
@@ -149,12 +141,8 @@ void read_offload(Arguments& all) {
 
 void read_optimizer(Arguments& all) {
   const std::string name = all.take_text("optimizer");
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kNames{{{"adam", "adam"},
-                                                                                 {"adamw", "adam"},
-                                                                                 {"hybridadam", "adam"},
-                                                                                 {"muon", "muon"},
-                                                                                 {"dist_muon", "muon"},
-                                                                                 {"lion", "lion"}}};
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kNames{
+      {{"adam", "adam"}, {"adamw", "adam"}, {"hybridadam", "adam"}, {"muon", "muon"}, {"dist_muon", "muon"}, {"lion", "lion"}}};
   const Argument* momentum = all.take("sgd_momentum");
   const bool plain = momentum != nullptr && momentum->value.is_number() && momentum->value == 0;
   const auto known = std::ranges::find(kNames, name, [](const auto& row) { return row.first; });
@@ -185,8 +173,7 @@ void read_states(Arguments& all) {
     width("main_params_dtype", "plan.main_weight_precision");
     all.ignore("exp_avg_sq_dtype", "plan.moment_precision has one width for both moments");
   }
-  for (const char* name :
-       {"exp_avg_dtype", "exp_avg_sq_dtype", "main_params_dtype", "use_precision_aware_optimizer"})
+  for (const char* name : {"exp_avg_dtype", "exp_avg_sq_dtype", "main_params_dtype", "use_precision_aware_optimizer"})
     all.ignore(name, "stands with the widths of the optimizer");
 }
 
@@ -199,8 +186,7 @@ void read_buckets(Arguments& all) {
   constexpr double kDefault = 40e6;  ///< gradients, as distributed_data_parallel.py has it
   const auto megabytes = [width](double count) { return count * static_cast<double>(width) / 1e6; };
   if (gradients)
-    all.became("ddp_bucket_size", "plan.bucket_mb", megabytes(static_cast<double>(*gradients)),
-               "gradients x bytes of one");
+    all.became("ddp_bucket_size", "plan.bucket_mb", megabytes(static_cast<double>(*gradients)), "gradients x bytes of one");
   else if (!all.contains("zero_stage"))
     draft.default_to("plan.bucket_mb", megabytes(kDefault), "Megatron-LM's default: 40 million gradients");
 }
@@ -216,34 +202,46 @@ void read_megatron_memory(Arguments& all, const std::string& framework) {
   read_buckets(all);
 }
 
-void read_megatron_precision(Arguments& all, const std::string& framework) {
-  const bool half = all.take_flag("fp16") == true, wide = all.take_flag("bf16") == true;
-  std::string format = all.take_text("fp8_format") + all.take_text("fp8");
-  for (const char* flag : {"fp8_hybrid", "fp8_e4m3"})
-    if (all.take_flag(flag) == true) format = flag;
-  const std::string recipe = all.take_text("fp8_recipe");
-  const char* narrow = recipe == "mxfp8" ? "mxfp8" : recipe == "blockwise" ? "fp8-blockwise" : "fp8";
-  const bool in_fp8 = !format.empty() && format != "false";
-  const char* in = half ? "fp16" : "bf16";
-  for (const char* told : {"fp8_format", "fp8", "fp8_hybrid", "fp8_e4m3"})
-    if (in_fp8 && all.contains(told) && !all.find(told)->value.is_null() && all.find(told)->value != false)
-      all.became(told, "plan.precision", narrow, recipe);
-  if (!all.take_text("fp4_format").empty()) all.became("fp4_format", "plan.precision", "fp4");
-  const bool settled = all.draft().has("plan.precision");
-  if (!settled && (half || wide)) all.became(in, "plan.precision", in);
-  for (const char* told : {"bf16", "fp16", "fp8_format", "fp8", "fp8_hybrid", "fp8_e4m3"})
-    all.ignore(told, settled ? "stands with plan.precision" : "off");
-  all.ignore("fp8_recipe", "stands with plan.precision");
-  all.draft().default_to("plan.precision", "fp32", framework + "'s default");
+namespace {
+
+constexpr std::array<const char*, 4> kNarrow{"fp8_format", "fp8", "fp8_hybrid", "fp8_e4m3"};
+
+/// The argument that turns 8 bits on: a format, or a flag; "" where `fp8` itself is off, or none is there.
+std::string_view narrow_argument(Arguments& all) {
+  const auto off = [&all](const char* name) {
+    const Argument* argument = all.find(name);
+    return argument == nullptr || argument->value.is_null() || argument->value == false || argument->value == "none";
+  };
+  if (all.contains("fp8") && off("fp8")) return "";
+  const auto told = std::ranges::find_if(kNarrow, [&](const char* name) { return !off(name); });
+  return told == kNarrow.end() ? "" : *told;
+}
+
+/// Gradients are kept and reduced in 32 bits with bf16 unless told, in 16 with fp16.
+void read_gradient_width(Arguments& all, bool half, const std::string& framework) {
   const bool in_16 = all.take_flag("grad_reduce_in_bf16").value_or(half);
   const bool in_32 = all.take_flag("accumulate_allreduce_grads_in_fp32").value_or(!in_16);
-  const char* by =
-      all.contains("grad_reduce_in_bf16") ? "grad_reduce_in_bf16" : "accumulate_allreduce_grads_in_fp32";
-  const bool told = all.contains(by) && (half || wide);
-  if (told) all.became(by, "software.gradient_bytes", in_32 ? 4 : 2);
-  if (half || wide)
-    all.draft().default_to("software.gradient_bytes", in_32 ? 4 : 2, framework + "'s default");
-  all.ignore("accumulate_allreduce_grads_in_fp32", "stands with software.gradient_bytes");
+  all.became(all.contains("grad_reduce_in_bf16") ? "grad_reduce_in_bf16" : "accumulate_allreduce_grads_in_fp32",
+             "software.gradient_bytes", in_32 ? 4 : 2);
+  all.draft().default_to("software.gradient_bytes", in_32 ? 4 : 2, framework + "'s default");
+}
+
+}  // namespace
+
+void read_megatron_precision(Arguments& all, const std::string& framework) {
+  const bool half = all.take_flag("fp16") == true, wide = all.take_flag("bf16") == true;
+  const std::string recipe = all.take_text("fp8_recipe");
+  const char* narrow = recipe == "mxfp8" ? "mxfp8" : recipe == "blockwise" ? "fp8-blockwise" : "fp8";
+  const std::string_view told = narrow_argument(all);
+  if (!told.empty() && all.take(told) != nullptr) all.became(told, "plan.precision", narrow, recipe);
+  if (!all.take_text("fp4_format").empty()) all.became("fp4_format", "plan.precision", "fp4");
+  const char* in = half ? "fp16" : "bf16";
+  if (!all.draft().has("plan.precision") && (half || wide)) all.became(in, "plan.precision", in);
+  for (const char* other : {"bf16", "fp16", "fp8_format", "fp8", "fp8_hybrid", "fp8_e4m3", "fp8_recipe"})
+    all.ignore(other, "off, or stands with plan.precision");
+  all.draft().default_to("plan.precision", "fp32", framework + "'s default");
+  if (all.draft().value("plan.precision") != "fp32") read_gradient_width(all, half, framework);
+  all.ignore("accumulate_allreduce_grads_in_fp32", "gradients have 32 bits");
   all.ignore("grad_reduce_in_bf16", "gradients have 32 bits");
 }
 

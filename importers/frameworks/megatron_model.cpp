@@ -51,8 +51,7 @@ void read_key_value_heads(Arguments& all) {
 void read_latent_attention(Arguments& all) {
   if (all.take_flag("multi_latent_attention") != true) {
     all.ignore("multi_latent_attention", "attention is not latent");
-    for (const char* part :
-         {"q_lora_rank", "kv_lora_rank", "qk_head_dim", "qk_pos_emb_head_dim", "v_head_dim"})
+    for (const char* part : {"q_lora_rank", "kv_lora_rank", "qk_head_dim", "qk_pos_emb_head_dim", "v_head_dim"})
       all.ignore(part, "takes multi_latent_attention");
     return all.map_count("kv_channels", "model.head_dim");
   }
@@ -76,24 +75,19 @@ void read_latent_attention(Arguments& all) {
 void read_attention(Arguments& all, const std::string& framework) {
   const std::string backend = all.take_text("attention_backend");
   if (!backend.empty() && backend.find("auto") == std::string::npos) {
-    const bool core =
-        backend.find("unfused") != std::string::npos || backend.find("local") != std::string::npos;
+    const bool core = backend.find("unfused") != std::string::npos || backend.find("local") != std::string::npos;
     return all.became("attention_backend", "model.attention", core ? "core" : "flash");
   }
   all.ignore("attention_backend", "Transformer Engine chooses fused attention");
-  for (const char* flash :
-       {"use_flash_attn", "use_flash_attn_v1", "use_flash_attn_v2", "use_flash_attn_triton"})
+  for (const char* flash : {"use_flash_attn", "use_flash_attn_v1", "use_flash_attn_v2", "use_flash_attn_triton"})
     if (all.take_flag(flash) == true) return all.became(flash, "model.attention", "flash");
   const bool engine = all.take_text("transformer_impl") == "transformer_engine";
-  if (engine)
-    return all.became("transformer_impl", "model.attention", "flash", "fused attention is its default");
-  const bool old = all.contains("zero_stage") || all.contains("DDP_impl") ||
-                   all.contains("transformer_impl") || all.contains("checkpoint_activations") ||
-                   all.contains("deepspeed_config");
+  if (engine) return all.became("transformer_impl", "model.attention", "flash", "fused attention is its default");
+  const bool old = all.contains("zero_stage") || all.contains("DDP_impl") || all.contains("transformer_impl") ||
+                   all.contains("checkpoint_activations") || all.contains("deepspeed_config");
   all.ignore("transformer_impl", "layers of Megatron's own");
-  all.draft().default_to(
-      "model.attention", old ? "core" : "flash",
-      old ? framework + " of that age keeps the scores" : framework + "'s default: Transformer Engine");
+  all.draft().default_to("model.attention", old ? "core" : "flash",
+                         old ? framework + " of that age keeps the scores" : framework + "'s default: Transformer Engine");
 }
 
 void read_positions(Arguments& all, const std::string& framework) {
@@ -104,8 +98,7 @@ void read_positions(Arguments& all, const std::string& framework) {
   if (turned) all.became("use_rotary_position_embeddings", "model.positions", "rotary");
   all.ignore("add_position_embedding", "positions stand in model.positions");
   if (type == "none")
-    all.became("position_embedding_type", "model.positions", "rotary",
-               "no positions: the nearest without weights");
+    all.became("position_embedding_type", "model.positions", "rotary", "no positions: the nearest without weights");
   else if (type == "relative")
     all.became("position_embedding_type", "model.positions", "relative");
   else if (!type.empty() && !turned)
@@ -175,7 +168,10 @@ struct Vocabulary {
   std::string_view tokenizer;  ///< part of the name of a type or model of a tokenizer, in lower case
   std::int64_t size;
 };
-constexpr std::array<Vocabulary, 14> kVocabularies{{{"nemotron_2_256k", 256000},
+constexpr std::array<Vocabulary, 17> kVocabularies{{{"nemotron_2_256k", 256000},
+                                                    {"20b_tokenizer", 50277},
+                                                    {"bertwordpiececase", 28996},
+                                                    {"bertwordpiecelowercase", 30522},
                                                     {"multimixv8", 131072},
                                                     {"nemotron", 131072},
                                                     {"deepseek-v", 129280},
@@ -190,7 +186,8 @@ constexpr std::array<Vocabulary, 14> kVocabularies{{{"nemotron_2_256k", 256000},
                                                     {"llama-2", 32000},
                                                     {"gpt2", 50257}}};
 
-constexpr std::int64_t kUsualVocabulary = 128256;
+constexpr Vocabulary kUsualVocabulary{"Llama 3's", 128256};
+constexpr Vocabulary kNeoxVocabulary{"that of GPT-NeoX-20B", 50277};
 
 /// The vocabulary of a tokenizer by its name.
 const Vocabulary* known_vocabulary(const std::string& tokenizer) {
@@ -207,10 +204,10 @@ std::string raw_text(const Arguments& all, std::string_view name) {
   return text;
 }
 
-void read_vocabulary(Arguments& all) {
+void read_vocabulary(Arguments& all, const std::string& framework) {
   Draft& draft = all.draft();
-  const std::string type = raw_text(all, "tokenizer_type");
-  std::string tokenizer = type + " " + raw_text(all, "tokenizer_model");
+  const std::string type = raw_text(all, "tokenizer_type") + raw_text(all, "model.tokenizer.type");
+  std::string tokenizer = type + " " + raw_text(all, "tokenizer_model") + " " + raw_text(all, "vocab_file");
   if (all.contains("merge_file") && all.contains("vocab_file")) tokenizer += " gpt2bpetokenizer";
   if (all.contains("padded_vocab_size") && !all.find("padded_vocab_size")->value.is_null()) {
     all.map_count("padded_vocab_size", "model.vocab");
@@ -221,9 +218,8 @@ void read_vocabulary(Arguments& all) {
   const auto multiple = all.take_count("make_vocab_size_divisible_by");
   const Json& tensor = draft.value("plan.tensor_parallel");
   const std::int64_t ranks = whole_number(tensor).value_or(1);
-  const std::int64_t padded =
-      std::min<std::int64_t>(multiple.value_or(128), 1 << 20) * std::clamp<std::int64_t>(ranks, 1, 1 << 20);
-  if (multiple)
+  const std::int64_t padded = std::min<std::int64_t>(multiple.value_or(128), 1 << 20) * std::clamp<std::int64_t>(ranks, 1, 1 << 20);
+  if (multiple && !draft.has(launch::kVocabularyMultiple))
     all.became("make_vocab_size_divisible_by", launch::kVocabularyMultiple, padded, "times tensor ranks");
   draft.default_to(launch::kVocabularyMultiple, padded, "Megatron-LM pads to 128 times tensor ranks");
   if (const auto size = all.take_count("vocab_size")) {
@@ -234,9 +230,11 @@ void read_vocabulary(Arguments& all) {
   if (!draft.has("model.hidden")) return;
   if (const Vocabulary* known = known_vocabulary(tokenizer))
     return draft.default_to("model.vocab", known->size, fmt::format("the tokenizer is {}", known->tokenizer));
-  draft.default_to("model.vocab", kUsualVocabulary,
-                   "no file gives the vocabulary, which stands in the tokenizer: that of Llama 3; "
-                   "--set model.vocab=N changes it");
+  const Vocabulary& usual = framework == "GPT-NeoX" ? kNeoxVocabulary : kUsualVocabulary;
+  draft.default_to("model.vocab", usual.size,
+                   fmt::format("no file gives the vocabulary, which stands in the tokenizer: {}; --set "
+                               "model.vocab=N changes it",
+                               usual.tokenizer));
 }
 
 }  // namespace
@@ -244,9 +242,10 @@ void read_vocabulary(Arguments& all) {
 void read_megatron_model(Arguments& all, const std::string& framework) {
   const bool described = all.contains("hidden_size") || all.contains("num_attention_heads");
   read_widths(all, framework);
-  all.map_count(all.contains("seq_length") ? "seq_length" : "encoder_seq_length", "model.seq_length");
+  if (!all.answers("seq_length"))
+    all.map_count(all.contains("seq_length") ? "seq_length" : "encoder_seq_length", "model.seq_length");
   all.ignore("encoder_seq_length", "seq_length gives it");
-  read_vocabulary(all);
+  read_vocabulary(all, framework);
   if (!described) return;
   read_key_value_heads(all);
   read_latent_attention(all);
@@ -256,8 +255,7 @@ void read_megatron_model(Arguments& all, const std::string& framework) {
   read_ties(all, framework);
   read_dropout(all, framework);
   read_window(all);
-  if (!all.contains("hybrid_layer_pattern"))
-    all.map_count("mtp_num_layers", "model.multi_token_prediction", 0);
+  if (!all.contains("hybrid_layer_pattern")) all.map_count("mtp_num_layers", "model.multi_token_prediction", 0);
   if (all.take_flag("attention_output_gate") == true)
     all.became("attention_output_gate", "model.attention_output_gate", true);
   all.ignore("attention_output_gate", "no gate");

@@ -13,9 +13,7 @@ constexpr std::string_view kArguments = "MODEL_ARGS.";
 constexpr std::string_view kEnvironment = "ENV_VARS.";
 constexpr std::string_view kOverrides = ".overrides.";
 
-bool recognises_arguments(const SourceFile& file) {
-  return file.text().find("MODEL_ARGS:") != std::string_view::npos;
-}
+bool recognises_arguments(const SourceFile& file) { return file.text().find("MODEL_ARGS:") != std::string_view::npos; }
 
 /// A flag that is false is one that is not given.
 bool is_off(const SourceKey& key) { return key.value == false || key.value.is_null(); }
@@ -70,8 +68,7 @@ void read_primus(const ImportContext& context, Draft& draft) {
 
 }  // namespace
 
-const Importer kMegatronYaml{
-    {"megatron-yaml", "model_config.yaml of Megatron-LM (MODEL_ARGS)"}, recognises_arguments, read_yaml};
+const Importer kMegatronYaml{{"megatron-yaml", "model_config.yaml of Megatron-LM (MODEL_ARGS)"}, recognises_arguments, read_yaml};
 const Importer kPrimus{{"primus", "configuration of Primus for Megatron-LM"}, recognises_primus, read_primus};
 
 }  // namespace orrery::importers::frameworks

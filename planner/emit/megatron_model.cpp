@@ -1,6 +1,8 @@
 // Models and the length of training as arguments of Megatron-LM; versions as in megatron.cpp.
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <numeric>
 #include <string>
 #include <string_view>
 
@@ -16,8 +18,13 @@ void kv_heads(const Subject& s, const EmitJson& value, Entry& out) {
   out.set("--num-query-groups", value);
 }
 
-void vocabulary(const Subject&, const EmitJson& value, Entry& out) {
+/// Megatron pads to a multiple of 128 times tensor ranks: of a smaller number where the vocabulary is none.
+void vocabulary(const Subject& s, const EmitJson& value, Entry& out) {
+  constexpr std::int64_t kUsualMultiple = 128;
+  const std::int64_t ranks = s.plan.tensor_parallel;
   out.set("--vocab-size", value);
+  if (s.model.vocab % ranks == 0 && s.model.vocab % (kUsualMultiple * ranks) != 0)
+    out.set("--make-vocab-size-divisible-by", std::gcd(s.model.vocab / ranks, kUsualMultiple));
   out.note("read with --tokenizer-type NullTokenizer, and padded to --make-vocab-size-divisible-by");
 }
 
