@@ -11,7 +11,7 @@
 namespace orrery {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 33> kWords{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 30> kWords{{
     {"compute", "compute"},
     {"exposed_tensor", "exposed tensor-parallel communication"},
     {"exposed_pipeline", "exposed sends between stages"},
@@ -40,10 +40,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 33> kWords{{
     {"accumulation", "accumulation of gradients"},
     {"averaging", "averaging of models"},
     {"recomputation", "recomputation"},
-    {"slowdown", "kernels slowed by messages beside them"},
     {"other", "other kernels"},
-    {"data_loading", "data loading"},
-    {"exposed_unknown", "communication of unknown groups"},
     {"idle", "idle GPUs"},
 }};
 

@@ -145,14 +145,12 @@ enum class KernelClass : std::uint8_t {
   accumulation,   ///< of gradients over micro-batches
   averaging,      ///< of models or gradients, by methods other than an all-reduce
   recomputation,  ///< all kernels of a forward pass that runs again
-  slowdown,       ///< what kernels take longer than alone: messages beside them, a slower GPU
 };
-inline constexpr std::size_t kKernelClassCount = 20;
+inline constexpr std::size_t kKernelClassCount = 19;
 inline constexpr std::array<std::string_view, kKernelClassCount> kKernelClassNames{
-    "other",       "dense_products", "expert_products", "logits",        "attention",
-    "recurrence",  "convolution",    "permutation",     "routing",       "norm",
-    "residual",    "activation",     "embedding",       "loss",          "casts",
-    "biases",      "accumulation",   "averaging",       "recomputation", "slowdown"};
+    "other",         "dense_products", "expert_products", "logits",     "attention", "recurrence",  "convolution",
+    "permutation",   "routing",        "norm",            "residual",   "activation", "embedding",  "loss",
+    "casts",         "biases",         "accumulation",    "averaging",  "recomputation"};
 
 /// Describes one GPU kernel by the sizes that its price depends on.
 struct Kernel {

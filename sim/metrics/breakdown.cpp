@@ -116,8 +116,7 @@ class ClassSweep {
       totals_.optimizer_host += launch;
     } else {
       totals_.compute += duration - launch;
-      if (run.figures.kernels)
-        run.kernels.split(op, duration - launch, price.duration_ps - price.launch_ps, totals_.kernels);
+      if (run.figures.kernels) run.kernels.of(op).split(duration - launch, totals_.kernels);
     }
   }
 

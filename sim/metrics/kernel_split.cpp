@@ -40,14 +40,6 @@ void KernelSplit::split(Picoseconds duration, std::vector<Picoseconds>& sums) co
   sums[shares_.front().kernel_class] += left;
 }
 
-void WorkloadKernels::split(const Op& op, Picoseconds duration, Picoseconds alone,
-                            std::vector<Picoseconds>& sums) const {
-  if (op.kind == Op::Kind::pass && !slowed_ps.empty()) alone -= slowed_ps[op.work];
-  const Picoseconds kernels = std::clamp<Picoseconds>(alone, 0, duration);
-  of(op).split(kernels, sums);
-  sums[static_cast<std::size_t>(KernelClass::slowdown)] += duration - kernels;
-}
-
 WorkloadKernels workload_kernels(const Workload& workload, const Experiment& experiment) {
   std::vector<KernelWeights> weights;
   for (const KernelSequence& work : workload.kernel_sequences)

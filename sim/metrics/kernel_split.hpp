@@ -3,7 +3,7 @@
 // or not.
 #pragma once
 
-#include <cstddef>
+#include <span>
 #include <vector>
 
 #include "orrery/experiment.hpp"
@@ -12,7 +12,7 @@
 
 namespace orrery {
 
-/// Holds the shares of an operation.
+/// Holds the shares of an operation. Whatever slows all of it slows its kernels alike.
 class KernelSplit {
  public:
   KernelSplit() = default;
@@ -35,14 +35,10 @@ class KernelSplit {
 struct WorkloadKernels {
   std::vector<KernelSplit> kernel_sequences;  ///< per Workload::kernel_sequences
   std::vector<KernelSplit> passes;            ///< per Workload::passes
-  std::vector<Picoseconds> slowed_ps;         ///< per Workload::passes: by messages of their own
 
   [[nodiscard]] const KernelSplit& of(const Op& op) const {
     return op.kind == Op::Kind::pass ? passes[op.work] : kernel_sequences[op.work];
   }
-  /// Adds the kernels of an operation that computes for `duration` and would for `alone` on a GPU of class 0
-  /// without messages beside it; the rest is a slowdown.
-  void split(const Op& op, Picoseconds duration, Picoseconds alone, std::vector<Picoseconds>& sums) const;
 };
 inline const WorkloadKernels kNoKernels{};
 

@@ -129,9 +129,7 @@ class StepSimulation {
                                communicator_key_, memo_);
     step_.prices =
         price(step_.workload, *step_.channels, experiment_, flows() || step_.figures.traffic, prices);
-    if (!step_.figures.kernels) return;
-    step_.kernels = workload_kernels(step_.workload, experiment_);
-    step_.kernels.slowed_ps = step_.prices.slowed_ps;
+    if (step_.figures.kernels) step_.kernels = workload_kernels(step_.workload, experiment_);
   }
 
   void simulate() {

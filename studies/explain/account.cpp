@@ -30,12 +30,10 @@ class StepAccountant {
       if (!computes(span.use) || span.finish_ns <= now) continue;
       const std::int64_t start = std::max(span.start_ns, now);
       const std::int64_t finish = std::min(span.finish_ns, window.finish_ns);
-      launched_ns_ = span.launched_ns;
       if (start > now) gap({now, start});
       if (finish > start) work(span, {start, finish});
       now = std::max(now, finish);
     }
-    launched_ns_ = -1;
     if (window.finish_ns > now) gap({now, window.finish_ns});
     count_messages(step);
     ++to_.steps;
@@ -139,31 +137,30 @@ class StepAccountant {
             profile_.messages[span.message].dimension == Dimension::pipeline);
   }
 
-  /// Nothing runs. While the CPU fetches data and has not launched the next kernel, it waits for these.
+  /// Nothing runs: until the next work was launched the host is the cause; after that other ranks are.
   void idle(const TimeRange& range) {
-    const std::int64_t launched = std::clamp(launched_ns_, range.start_ns, range.finish_ns);
-    std::int64_t now = range.start_ns;
-    for (const TimeRange& loading : profile_.loading) {
-      const TimeRange part{std::max(loading.start_ns, now), std::min(loading.finish_ns, launched)};
-      if (part.finish_ns <= part.start_ns) continue;
-      if (part.start_ns > now) idle_without_data({now, part.start_ns});
-      add(step_term::kLoading, part);
-      now = part.finish_ns;
-    }
-    if (range.finish_ns > now) idle_without_data({now, range.finish_ns});
-  }
-
-  /// Until the next work was launched the host is the cause; after that other ranks are.
-  void idle_without_data(const TimeRange& range) {
     const auto next = std::ranges::lower_bound(profile_.spans, range.finish_ns, {}, &GpuSpan::start_ns);
     if (next == profile_.spans.end()) return add(step_term::kBubble, range);
     const std::int64_t launched = std::clamp(next->launched_ns, range.start_ns, range.finish_ns);
-    add(step_term::kHost, {range.start_ns, launched});
+    by_host({range.start_ns, launched});
     const TimeRange rest{launched, range.finish_ns};
     if (next->use == KernelUse::communication)
       return add(waits_for_stage(*next) ? step_term::kBubble : step_term::kStragglers, rest);
     const bool short_gap = rest.finish_ns - rest.start_ns < kLaunchGapNs;
     add(short_gap ? step_term::kHost : step_term::kBubble, rest);
+  }
+
+  void by_host(const TimeRange& range) {
+    std::int64_t now = range.start_ns;
+    for (const TimeRange& loading : profile_.loading) {
+      if (loading.finish_ns <= now) continue;
+      if (loading.start_ns >= range.finish_ns) break;
+      add(step_term::kHost, {now, std::max(now, loading.start_ns)});
+      now = std::max(now, loading.start_ns);
+      add(step_term::kLoading, {now, std::min(loading.finish_ns, range.finish_ns)});
+      now = std::min(loading.finish_ns, range.finish_ns);
+    }
+    add(step_term::kHost, {now, range.finish_ns});
   }
 
   void count_messages(std::int32_t step) {
@@ -183,9 +180,8 @@ class StepAccountant {
   const std::vector<std::int64_t>& ready_;
   RankAccount& to_;
   std::int64_t begin_ = 0;
-  std::int64_t launched_ns_ = -1;  ///< of the kernel that ends the gap at hand
-  std::int64_t shortest_ = 0;      ///< stretch that is told apart
-  std::size_t first_ = 0;          ///< the first span that does not end before the window
+  std::int64_t shortest_ = 0;  ///< stretch that is told apart
+  std::size_t first_ = 0;      ///< the first span that does not end before the window
   std::vector<std::uint32_t> messages_;
   std::size_t next_ = 0;
   std::vector<std::uint32_t> flying_;
