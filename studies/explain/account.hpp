@@ -29,9 +29,9 @@ inline constexpr std::size_t kCount = kLoading + 1;
 /// Counts the messages of one kind: a collective of a dimension.
 struct MessageCount {
   std::int64_t calls = 0;
-  std::int64_t bytes = 0;
-  std::int64_t transfer_ns = 0;  ///< from when all had come
-  std::int64_t waiting_ns = 0;   ///< for the last of them
+  double bytes = 0;
+  double transfer_ns = 0;  ///< from when all had come
+  double waiting_ns = 0;   ///< for the last of them
 };
 struct MessageKind {
   std::size_t dimension = 0;  ///< kDimensionCount: of no known group

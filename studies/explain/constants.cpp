@@ -13,7 +13,7 @@ namespace orrery {
 namespace {
 
 constexpr double kAgrees = 0.03;       ///< a part that is off by no more contradicts nothing
-constexpr double kWorthAConstant = 0.005;  ///< of the step
+constexpr double kWorthAConstant = 0.005;  ///< of the step: a smaller difference contradicts nothing
 
 /// A constant in proportion to which a part takes longer, or shorter where it is a share that is reached.
 struct Constant {
@@ -67,7 +67,7 @@ class ConstantFinder {
       why += (why.empty() ? "" : ", ") + std::string(words_of(term.name));
     }
     const auto worth = static_cast<double>(to_.simulated_ps) * kWorthAConstant;
-    if (static_cast<double>(std::max(measured, simulated)) < worth || simulated == 0) return;
+    if (std::abs(static_cast<double>(measured - simulated)) < worth || simulated == 0) return;
     add(constant, static_cast<double>(measured) / static_cast<double>(simulated), why);
   }
 

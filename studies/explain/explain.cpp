@@ -46,6 +46,12 @@ void describe_profiles(const Measurements& measured, std::int64_t gpus, Explanat
   }
 }
 
+void check_step(const Profile& profile, const RankAccount& account) {
+  constexpr std::int64_t kDay = 86'400'000'000'000;
+  if (account.step_ns <= 0 || account.step_ns / account.steps > kDay)
+    throw InputError({Diagnostic{profile.source, 0, 0, "", "has steps of no time, or of more than a day"}});
+}
+
 void add_lanes(const AccountPair& accounts, ExplainedTimelines& to) {
   for (std::size_t r = 0; r < accounts.measured.size(); ++r) {
     const RankAccount& measured = accounts.measured[r];
@@ -64,6 +70,7 @@ void explain_profiles(const Experiment& experiment, const Measurements& measured
   const LinedUp lined = line_up(measured.profiles);
   AccountPair accounts;
   accounts.measured = account_for(measured.profiles, lined);
+  for (std::size_t r = 0; r < accounts.measured.size(); ++r) check_step(measured.profiles[r], accounts.measured[r]);
   std::vector<Profile> own = simulated_profiles(experiment, ranks);
   accounts.simulated = account_for(own, line_up(own));
   accounts.by_name = measured.profiles.front().writer != "orrery";

@@ -98,7 +98,7 @@ OUTERMOST = ("python", "apps", "tests", "bench")
 MAY_INCLUDE["face"] = [room for room in MAY_INCLUDE if room not in ("face", *OUTERMOST)
                        and not room.startswith(("studies", "planner"))]
 MAY_INCLUDE["apps"] = [room for room in MAY_INCLUDE if room not in OUTERMOST]
-MAY_INCLUDE["python"] = [room for room in MAY_INCLUDE["apps"] if not room.startswith("studies")]
+MAY_INCLUDE["python"] = [room for room in MAY_INCLUDE["apps"] if not room.startswith("studies") or room.startswith("studies/explain")]
 
 # Third-party headers: where they may be included (beginning of the path, ending of the name).
 # Headers not named here are the standard library's or small ones free to use outside include/orrery.

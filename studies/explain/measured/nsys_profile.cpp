@@ -66,6 +66,12 @@ std::string column_text(sqlite3_stmt* row, int column) {
   return bytes == nullptr ? "" : reinterpret_cast<const char*>(bytes);
 }
 
+/// Times beyond those of any clock stay what they are, unsound, without overflow.
+std::int64_t within_reach(std::int64_t nanoseconds) {
+  constexpr std::int64_t kFar = 2'400'000'000'000'000'000;
+  return std::clamp(nanoseconds, -kFar, kFar);
+}
+
 class NsysReader {
  public:
   explicit NsysReader(const std::string& path) : path_(path), database_(path) {
@@ -135,9 +141,7 @@ class NsysReader {
     });
   }
   static GpuSpan span_of(sqlite3_stmt* row) {
-    GpuSpan span{sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1)};
-    span.finish_ns = std::max(span.start_ns, span.finish_ns);
-    return span;
+    return {within_reach(sqlite3_column_int64(row, 0)), within_reach(sqlite3_column_int64(row, 1))};
   }
   static void add_message(std::string_view name, GpuSpan& span, Profile& profile) {
     span.message = static_cast<std::uint32_t>(profile.messages.size());
@@ -169,7 +173,8 @@ class NsysReader {
                        [this](sqlite3_stmt* row) {
                          const std::int64_t launch =
                              launch_of(sqlite3_column_int64(row, 2), sqlite3_column_int64(row, 3));
-                         const TimeRange call{sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1)};
+                         const TimeRange call{within_reach(sqlite3_column_int64(row, 0)),
+                                              within_reach(sqlite3_column_int64(row, 1))};
                          for (auto& [device, builder] : builders_) builder.add_launch(launch, call);
                        });
   }
@@ -182,7 +187,8 @@ class NsysReader {
         "ORDER BY start",
         [this](sqlite3_stmt* row) {
           const std::string name = column_text(row, 2);
-          const TimeRange range{sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1)};
+          const TimeRange range{within_reach(sqlite3_column_int64(row, 0)),
+                                within_reach(sqlite3_column_int64(row, 1))};
           const std::size_t digits = name.find_last_not_of("0123456789") + 1;
           const std::string_view stem = std::string_view(name).substr(0, digits);
           const bool step = digits < name.size() && digits + 9 > name.size() &&
