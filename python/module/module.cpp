@@ -15,4 +15,5 @@ PYBIND11_MODULE(_orrery, module) {
   bind_space(module);
   bind_sweep(module);
   bind_plan(module);
+  bind_explain(module);
 }

@@ -5,7 +5,7 @@
     result.step_time_s, result.memory.peak_gb, result["breakdown_s.bubble"]
 
 `simulate` and `simulate_many` predict training steps, `memory` what a GPU holds; `Space`, `plan` and `Environment` look
-for the best; `topology` and `gossip_graph` show
+for the best; `explain` sets measured runs beside simulated ones; `topology` and `gossip_graph` show
 networks and who averages with whom; `names`, `entry` and `schema` tell what an experiment can say. Units are the last
 part of a key (_s, _gb = 1e9 bytes, _gbps = 1e9 bits/s).
 """
@@ -15,6 +15,7 @@ import os as _os
 from orrery import _orrery
 from orrery._orrery import __version__
 from orrery.errors import Diagnostic, ExperimentError, RunError
+from orrery.explaining import Explanation, explain
 from orrery.gossip import GossipGraph, gossip_graph
 from orrery.names import (KINDS, LINK_KINDS, OPERATION_KINDS, OPERATION_NAMES, PHASES, RESULT_KEYS, STREAMS, entry, names,
                           schema, stream_name)
@@ -38,8 +39,8 @@ def __getattr__(name):
 
 
 __all__ = [
-    "Diagnostic", "Environment", "ExperimentError", "GossipGraph", "KINDS", "LINK_KINDS", "METHODS", "OPERATION_KINDS",
+    "Diagnostic", "Environment", "ExperimentError", "Explanation", "GossipGraph", "KINDS", "LINK_KINDS", "METHODS", "OPERATION_KINDS",
     "OPERATION_NAMES", "PHASES", "Plan", "RESULT_KEYS", "Result", "RunError", "STREAMS", "Section", "Space", "Survey", "Sweep", "Topology",
-    "__version__", "cluster_of_graph", "entry", "gossip_graph", "memory", "names", "plan", "resolve", "resolved_text", "schema",
+    "__version__", "cluster_of_graph", "entry", "explain", "gossip_graph", "memory", "names", "plan", "resolve", "resolved_text", "schema",
     "simulate", "simulate_many", "stream_name", "sweep", "to_pandas", "topology",
 ]

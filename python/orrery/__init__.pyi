@@ -176,6 +176,30 @@ def plan(experiment: _Experiment | None = ..., search: str = ..., *, space: Spac
          seed: int = ..., threads: int = ..., overrides: _Overrides = ..., calibrations: _Paths = ...,
          progress: Callable[[int], object] | None = ..., **keywords: Any) -> Plan: ...
 
+class Explanation(Section):
+    text: str
+    name: str
+    of: str
+    simulated_s: float | None
+    measured_s: float | None
+    measured_s_p10: float
+    measured_s_p90: float
+    measurements: int
+    difference_s: float | None
+    terms: list[Section]
+    findings: list[Section]
+    messages: list[Section]
+    collectives: list[Section]
+    figures: list[Section]
+    constants: list[Section]
+    read: list[str]
+    not_lined_up: list[str]
+    confidence: str
+    def to_pandas(self, part: str = ...) -> pandas.DataFrame: ...
+
+def explain(experiment: _Experiment, files: _Paths, overrides: _Overrides = ..., *, calibrations: _Paths = ...,
+            **keywords: Any) -> Explanation: ...
+
 class Sweep:
     file: str
     id: int

@@ -30,10 +30,12 @@ class StepAccountant {
       if (!computes(span.use) || span.finish_ns <= now) continue;
       const std::int64_t start = std::max(span.start_ns, now);
       const std::int64_t finish = std::min(span.finish_ns, window.finish_ns);
+      launched_ns_ = span.launched_ns;
       if (start > now) gap({now, start});
       if (finish > start) work(span, {start, finish});
       now = std::max(now, finish);
     }
+    launched_ns_ = -1;
     if (window.finish_ns > now) gap({now, window.finish_ns});
     count_messages(step);
     ++to_.steps;
@@ -84,8 +86,7 @@ class StepAccountant {
     for (std::size_t s = first_; s < profile_.spans.size(); ++s) {
       const GpuSpan& span = profile_.spans[s];
       if (span.start_ns >= window.finish_ns) break;
-      if (!computes(span.use) && span.finish_ns > window.start_ns)
-        messages_.push_back(static_cast<std::uint32_t>(s));
+      if (!computes(span.use) && span.finish_ns > window.start_ns) messages_.push_back(static_cast<std::uint32_t>(s));
     }
     next_ = 0;
     flying_.clear();
@@ -138,30 +139,31 @@ class StepAccountant {
             profile_.messages[span.message].dimension == Dimension::pipeline);
   }
 
-  /// Nothing runs: until the next work was launched the host is the cause; after that other ranks are.
+  /// Nothing runs. While the CPU fetches data and has not launched the next kernel, it waits for these.
   void idle(const TimeRange& range) {
+    const std::int64_t launched = std::clamp(launched_ns_, range.start_ns, range.finish_ns);
+    std::int64_t now = range.start_ns;
+    for (const TimeRange& loading : profile_.loading) {
+      const TimeRange part{std::max(loading.start_ns, now), std::min(loading.finish_ns, launched)};
+      if (part.finish_ns <= part.start_ns) continue;
+      if (part.start_ns > now) idle_without_data({now, part.start_ns});
+      add(step_term::kLoading, part);
+      now = part.finish_ns;
+    }
+    if (range.finish_ns > now) idle_without_data({now, range.finish_ns});
+  }
+
+  /// Until the next work was launched the host is the cause; after that other ranks are.
+  void idle_without_data(const TimeRange& range) {
     const auto next = std::ranges::lower_bound(profile_.spans, range.finish_ns, {}, &GpuSpan::start_ns);
     if (next == profile_.spans.end()) return add(step_term::kBubble, range);
     const std::int64_t launched = std::clamp(next->launched_ns, range.start_ns, range.finish_ns);
-    by_host({range.start_ns, launched});
+    add(step_term::kHost, {range.start_ns, launched});
     const TimeRange rest{launched, range.finish_ns};
     if (next->use == KernelUse::communication)
       return add(waits_for_stage(*next) ? step_term::kBubble : step_term::kStragglers, rest);
     const bool short_gap = rest.finish_ns - rest.start_ns < kLaunchGapNs;
     add(short_gap ? step_term::kHost : step_term::kBubble, rest);
-  }
-
-  void by_host(const TimeRange& range) {
-    std::int64_t now = range.start_ns;
-    for (const TimeRange& loading : profile_.loading) {
-      if (loading.finish_ns <= now) continue;
-      if (loading.start_ns >= range.finish_ns) break;
-      add(step_term::kHost, {now, std::max(now, loading.start_ns)});
-      now = std::max(now, loading.start_ns);
-      add(step_term::kLoading, {now, std::min(loading.finish_ns, range.finish_ns)});
-      now = std::min(loading.finish_ns, range.finish_ns);
-    }
-    add(step_term::kHost, {now, range.finish_ns});
   }
 
   void count_messages(std::int32_t step) {
@@ -171,9 +173,9 @@ class StepAccountant {
       const ProfiledMessage& message = profile_.messages[span.message];
       MessageCount& count = to_.messages[{dimension_of(span), message.collective}];
       ++count.calls;
-      count.bytes += message.bytes;
-      count.transfer_ns += span.finish_ns - ready_[s];
-      count.waiting_ns += ready_[s] - span.start_ns;
+      count.bytes += static_cast<double>(message.bytes);
+      count.transfer_ns += static_cast<double>(span.finish_ns - ready_[s]);
+      count.waiting_ns += static_cast<double>(ready_[s] - span.start_ns);
     }
   }
 
@@ -181,8 +183,9 @@ class StepAccountant {
   const std::vector<std::int64_t>& ready_;
   RankAccount& to_;
   std::int64_t begin_ = 0;
-  std::int64_t shortest_ = 0;  ///< stretch that is told apart
-  std::size_t first_ = 0;      ///< the first span that does not end before the window
+  std::int64_t launched_ns_ = -1;  ///< of the kernel that ends the gap at hand
+  std::int64_t shortest_ = 0;      ///< stretch that is told apart
+  std::size_t first_ = 0;          ///< the first span that does not end before the window
   std::vector<std::uint32_t> messages_;
   std::size_t next_ = 0;
   std::vector<std::uint32_t> flying_;

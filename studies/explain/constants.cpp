@@ -12,8 +12,8 @@
 namespace orrery {
 namespace {
 
-constexpr double kAgrees = 0.03;           ///< a part that is off by no more contradicts nothing
-constexpr double kWorthAConstant = 0.005;  ///< of the step
+constexpr double kAgrees = 0.03;       ///< a part that is off by no more contradicts nothing
+constexpr double kWorthAConstant = 0.005;  ///< of the step: a smaller difference contradicts nothing
 
 /// A constant in proportion to which a part takes longer, or shorter where it is a share that is reached.
 struct Constant {
@@ -31,8 +31,7 @@ class ConstantFinder {
     terms({"dense_products", "expert_products", "logits"}, gemm());
     terms({"norm", "residual", "activation"},
           {"software.elementwise_traffic", experiment_.software.elementwise_traffic, false});
-    terms({"loss"},
-          {"software.backward_bytes_per_logit", experiment_.software.backward_bytes_per_logit, false});
+    terms({"loss"}, {"software.backward_bytes_per_logit", experiment_.software.backward_bytes_per_logit, false});
     terms({"optimizer", "accumulation", "embedding"},
           {"cluster.gpu.memory_efficiency", gpu_.memory_efficiency, true});
     terms({"host"}, {"software.forward_issue_us", experiment_.software.forward_issue_us, false});
@@ -68,7 +67,7 @@ class ConstantFinder {
       why += (why.empty() ? "" : ", ") + std::string(words_of(term.name));
     }
     const auto worth = static_cast<double>(to_.simulated_ps) * kWorthAConstant;
-    if (static_cast<double>(std::max(measured, simulated)) < worth || simulated == 0) return;
+    if (std::abs(static_cast<double>(measured - simulated)) < worth || simulated == 0) return;
     add(constant, static_cast<double>(measured) / static_cast<double>(simulated), why);
   }
 

@@ -43,9 +43,7 @@ class Aligner {
   }
 
  private:
-  [[nodiscard]] const GpuSpan& span(const Side& side) const {
-    return profiles_[side.profile].spans[side.span];
-  }
+  [[nodiscard]] const GpuSpan& span(const Side& side) const { return profiles_[side.profile].spans[side.span]; }
 
   void find_meetings(std::uint32_t p) {
     const Profile& profile = profiles_[p];
@@ -124,7 +122,8 @@ class Aligner {
     }
     for (std::size_t s = 0; s < profile.spans.size(); ++s) {
       const GpuSpan& span = profile.spans[s];
-      if (is_pair(span) && !met_[p][s]) out_.ready_ns[p][s] = span.finish_ns - shortest[kind_of(span)];
+      if (is_pair(span) && !met_[p][s])
+        out_.ready_ns[p][s] = span.finish_ns - shortest[kind_of(span)];
     }
   }
 

@@ -96,13 +96,14 @@ void explain_messages(const AccountPair& accounts, Explanation& to) {
   for (const MessageKind& kind : kinds) {
     const MessageCount& a = measured[kind];
     const MessageCount& b = simulated[kind];
-    to.messages.push_back(
-        {name_of_dimension(kind.dimension),
-         std::string(kCollectiveNames[static_cast<std::size_t>(kind.collective)]),
-         static_cast<double>(a.calls) / all, static_cast<double>(b.calls) / own,
-         static_cast<double>(a.bytes) * 1e-9 / all, static_cast<double>(b.bytes) * 1e-9 / own,
-         static_cast<double>(a.transfer_ns) * 1e-9 / all, static_cast<double>(b.transfer_ns) * 1e-9 / own,
-         static_cast<double>(a.waiting_ns) * 1e-9 / all});
+    to.messages.push_back({name_of_dimension(kind.dimension),
+                           std::string(kCollectiveNames[static_cast<std::size_t>(kind.collective)]),
+                           static_cast<double>(a.calls) / all, static_cast<double>(b.calls) / own,
+                           a.bytes * 1e-9 / all,
+                           b.bytes * 1e-9 / own,
+                           a.transfer_ns * 1e-9 / all,
+                           b.transfer_ns * 1e-9 / own,
+                           a.waiting_ns * 1e-9 / all});
   }
 }
 

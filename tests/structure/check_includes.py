@@ -109,8 +109,8 @@ MAY_INCLUDE["face"] = [room for room in MAY_INCLUDE if room not in ("face", *OUT
                        and not room.startswith(("studies", "planner"))]
 MAY_INCLUDE["apps"] = [room for room in MAY_INCLUDE if room not in OUTERMOST]
 MAY_INCLUDE["explore"] = [room for room in MAY_INCLUDE["apps"] if not room.startswith("studies")]
+MAY_INCLUDE["python"] = MAY_INCLUDE["explore"] + [room for room in MAY_INCLUDE["apps"] if room.startswith("studies/explain")]
 MAY_INCLUDE["apps"].append("explore")
-MAY_INCLUDE["python"] = MAY_INCLUDE["explore"]
 
 # Third-party headers: where they may be included (beginning of the path, ending of the name).
 # Headers not named here are the standard library's or small ones free to use outside include/orrery.

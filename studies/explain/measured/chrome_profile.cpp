@@ -22,7 +22,7 @@ std::int64_t nanoseconds(std::string_view text) {
   if (text.find_first_of("eE") != std::string_view::npos) {
     double value = 0;
     std::from_chars(text.data(), text.data() + text.size(), value);
-    return std::abs(value) < 2e15 ? std::llround(value * 1000) : 0;
+    return std::abs(value) < 2.3e15 ? std::llround(value * 1000) : 0;
   }
   std::int64_t whole = 0;
   std::from_chars(text.data(), text.data() + std::min(dot, text.size()), whole);
@@ -112,7 +112,8 @@ class TraceHandler : public nlohmann::json_sax<Json> {
   }
   bool parse_error(std::size_t position, const std::string&, const Json::exception&) override {
     throw InputError({Diagnostic{
-        source_, 0, 0, "", "the trace breaks off, or is no JSON, at byte " + std::to_string(position)}});
+        source_, 0, 0, "",
+        "the trace breaks off, or is no JSON, at byte " + std::to_string(position)}});
   }
 
   Profile finish() && { return std::move(builder_).finish(); }

@@ -48,8 +48,7 @@ class Database {
   void for_each(const std::string& query, const std::function<void(sqlite3_stmt*)>& take) const {
     sqlite3_stmt* prepared = nullptr;
     if (sqlite3_prepare_v2(database_.get(), query.c_str(), -1, &prepared, nullptr) != SQLITE_OK)
-      refuse_file(path_, std::string("is no export of Nsight Systems as expected: ") +
-                             sqlite3_errmsg(database_.get()));
+      refuse_file(path_, std::string("is no export of Nsight Systems as expected: ") + sqlite3_errmsg(database_.get()));
     const std::unique_ptr<sqlite3_stmt, CloseStatement> statement(prepared);
     int status = sqlite3_step(prepared);
     for (; status == SQLITE_ROW; status = sqlite3_step(prepared)) take(prepared);
@@ -67,14 +66,19 @@ std::string column_text(sqlite3_stmt* row, int column) {
   return bytes == nullptr ? "" : reinterpret_cast<const char*>(bytes);
 }
 
+/// Times beyond those of any clock stay what they are, unsound, without overflow.
+std::int64_t within_reach(std::int64_t nanoseconds) {
+  constexpr std::int64_t kFar = 2'400'000'000'000'000'000;
+  return std::clamp(nanoseconds, -kFar, kFar);
+}
+
 class NsysReader {
  public:
   explicit NsysReader(const std::string& path) : path_(path), database_(path) {
     if (!database_.has_table("CUPTI_ACTIVITY_KIND_KERNEL") || !database_.has_table("StringIds"))
-      refuse_file(
-          path,
-          "found a database without CUPTI_ACTIVITY_KIND_KERNEL and StringIds, allowed exports of Nsight "
-          "Systems (nsys export --type sqlite) with CUDA kernels");
+      refuse_file(path,
+             "found a database without CUPTI_ACTIVITY_KIND_KERNEL and StringIds, allowed exports of Nsight "
+             "Systems (nsys export --type sqlite) with CUDA kernels");
   }
 
   std::vector<Profile> read() {
@@ -119,10 +123,11 @@ class NsysReader {
     const char* const kTable = "CUPTI_ACTIVITY_KIND_KERNEL";
     const bool demangled = database_.has_column(kTable, "demangledName");
     const bool processes = database_.has_column(kTable, "globalPid");
-    const std::string query =
-        std::string("SELECT start, end, deviceId, correlationId, ") +
-        (demangled ? "demangledName" : "shortName") + (processes ? ", globalPid" : ", 0") +
-        (database_.has_column(kTable, "streamId") ? ", streamId" : ", 0") + " FROM " + kTable;
+    const std::string query = std::string("SELECT start, end, deviceId, correlationId, ") +
+                              (demangled ? "demangledName" : "shortName") +
+                              (processes ? ", globalPid" : ", 0") +
+                              (database_.has_column(kTable, "streamId") ? ", streamId" : ", 0") + " FROM " +
+                              kTable;
     database_.for_each(query, [this](sqlite3_stmt* row) {
       ProfileBuilder& to = of_device(sqlite3_column_int64(row, 2));
       const auto known = names_.find(sqlite3_column_int64(row, 4));
@@ -136,9 +141,7 @@ class NsysReader {
     });
   }
   static GpuSpan span_of(sqlite3_stmt* row) {
-    GpuSpan span{sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1)};
-    span.finish_ns = std::max(span.start_ns, span.finish_ns);
-    return span;
+    return {within_reach(sqlite3_column_int64(row, 0)), within_reach(sqlite3_column_int64(row, 1))};
   }
   static void add_message(std::string_view name, GpuSpan& span, Profile& profile) {
     span.message = static_cast<std::uint32_t>(profile.messages.size());
@@ -170,7 +173,8 @@ class NsysReader {
                        [this](sqlite3_stmt* row) {
                          const std::int64_t launch =
                              launch_of(sqlite3_column_int64(row, 2), sqlite3_column_int64(row, 3));
-                         const TimeRange call{sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1)};
+                         const TimeRange call{within_reach(sqlite3_column_int64(row, 0)),
+                                              within_reach(sqlite3_column_int64(row, 1))};
                          for (auto& [device, builder] : builders_) builder.add_launch(launch, call);
                        });
   }
@@ -183,7 +187,8 @@ class NsysReader {
         "ORDER BY start",
         [this](sqlite3_stmt* row) {
           const std::string name = column_text(row, 2);
-          const TimeRange range{sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1)};
+          const TimeRange range{within_reach(sqlite3_column_int64(row, 0)),
+                                within_reach(sqlite3_column_int64(row, 1))};
           const std::size_t digits = name.find_last_not_of("0123456789") + 1;
           const std::string_view stem = std::string_view(name).substr(0, digits);
           const bool step = digits < name.size() && digits + 9 > name.size() &&

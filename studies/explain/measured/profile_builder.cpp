@@ -18,8 +18,14 @@ std::uint32_t ProfileBuilder::name(std::string_view text) {
 
 void ProfileBuilder::add(const GpuSpan& span, std::int64_t launch) {
   if (profile_.spans.size() == kMostGpuSpans)
-    throw InputError(
-        {Diagnostic{profile_.source, 0, 0, "", "has more than 10,000,000 kernels; record fewer steps"}});
+    throw InputError({Diagnostic{profile_.source, 0, 0, "",
+                                 "has more than 10,000,000 kernels; record fewer steps"}});
+  constexpr std::int64_t kLatest = 2'300'000'000'000'000'000;  // ns since 1970: 2042
+  constexpr std::int64_t kLongest = 86'400'000'000'000;        // a day
+  const bool sound = span.start_ns >= 0 && span.start_ns <= kLatest && span.finish_ns >= span.start_ns &&
+                     span.finish_ns - span.start_ns <= kLongest;
+  if (!sound)
+    throw InputError({Diagnostic{profile_.source, 0, 0, "", "has a kernel with times that no clock shows"}});
   profile_.spans.push_back(span);
   launch_of_.push_back(launch);
 }
@@ -40,17 +46,24 @@ void ProfileBuilder::find_launches() {
 /// unknown.
 void ProfileBuilder::find_steps() {
   std::vector<ProfiledStep>& steps = profile_.steps;
+  const std::int64_t begin = profile_.spans.front().start_ns;
+  std::int64_t end = begin;
+  for (const GpuSpan& span : profile_.spans) end = std::max(end, span.finish_ns);
+  // Marks that lie a day and more apart from all kernels are none.
+  constexpr std::int64_t kDay = 86'400'000'000'000;
+  std::erase_if(steps, [&](const ProfiledStep& step) {
+    return step.range.start_ns < begin - kDay || step.range.finish_ns > end + kDay ||
+           step.range.finish_ns < step.range.start_ns;
+  });
   std::ranges::stable_sort(steps, {}, [](const ProfiledStep& step) { return step.range.start_ns; });
   if (steps.empty()) {
-    std::int64_t finish = 0;
-    for (const GpuSpan& span : profile_.spans) finish = std::max(finish, span.finish_ns);
-    steps.push_back({0, {profile_.spans.front().start_ns, finish}});
+    steps.push_back({0, {begin, end}});
     profile_.remarks.push_back(profile_.source + ": no steps are marked; all of it counts as one");
   }
   for (GpuSpan& span : profile_.spans) {
     const std::int64_t when = span.launched_ns >= 0 ? span.launched_ns : span.start_ns;
-    const auto after = std::ranges::upper_bound(steps, when, {},
-                                                [](const ProfiledStep& step) { return step.range.start_ns; });
+    const auto after = std::ranges::upper_bound(
+        steps, when, {}, [](const ProfiledStep& step) { return step.range.start_ns; });
     span.step = static_cast<std::int32_t>(after - steps.begin()) - 1;
   }
 }

@@ -97,7 +97,7 @@ TEST_CASE("waiting for the last rank of a communicator is no communication") {
   CHECK(time_of(accounts[0], kData) == 20);
   CHECK(time_of(accounts[1], step_term::kStragglers) == 0);
   CHECK(time_of(accounts[1], kData) == 20);
-  CHECK(accounts[0].messages.begin()->second.waiting_ns == 30 * kUs);
+  CHECK(accounts[0].messages.begin()->second.waiting_ns == doctest::Approx(30e3));
 }
 
 TEST_CASE("clocks that differ are set by messages that end together") {
