@@ -10,10 +10,13 @@ namespace {
 
 Picoseconds& of(PhaseTimes& times, PostTrainingPhase phase) { return times[static_cast<std::size_t>(phase)]; }
 
-/// Fused attention over all earlier tokens can be kept within samples; windows, indexers and layers that recur
-/// have no such mask in this model of them.
-bool can_pack(const Model& model) {
-  return model.attention == Attention::flash && model.window == 0 && model.indexer.top_k == 0 &&
+/// Fused attention over all earlier tokens can be kept within samples; windows, indexers, layers that recur and
+/// sequences that ranks share are priced without such a mask.
+bool can_pack(const Experiment& experiment) {
+  const Model& model = experiment.model;
+  const bool shares_sequences = experiment.plan.context_parallel > 1 &&
+                                experiment.plan.context_parallel_type != ContextParallelType::all_to_all;
+  return !shares_sequences && model.attention == Attention::flash && model.window == 0 && model.indexer.top_k == 0 &&
          model.layer_pattern.empty() && model.encoder_layers == 0;
 }
 
@@ -31,7 +34,7 @@ PackedSamples TrainingPricer::packed(PostTrainingRole role, bool forward_alone,
                                            experiment_.micro_batch_tokens(forward_alone),
                                            experiment_.tokens_divisor(role),
                                            forward_alone ? 1 : micro_batch_multiple(experiment.plan),
-                                           can_pack(experiment.model)});
+                                           can_pack(experiment)});
 }
 
 Picoseconds TrainingPricer::priced(PostTrainingRole role, bool forward_alone, const TrainingShape& shape) {
