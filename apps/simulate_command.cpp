@@ -148,7 +148,7 @@ int deliver(const SimulateOptions& options, const CommonOptions& common, const R
   return report.feasible ? kDone : kInfeasible;
 }
 
-/// Those of training, and of training from rollouts.
+/// Returns the frameworks of training, and that of training from rollouts.
 std::vector<std::string> frameworks_of_steps() {
   std::vector<std::string> names = framework_names();
   names.emplace_back(kVerl);
@@ -172,20 +172,22 @@ int print_experiment(const SimulateOptions& options, const CommonOptions& common
 
 /// A step of several roles has phases in place of one plan's operations.
 void require_phases_alone(const SimulateOptions& options) {
-  const std::array<std::pair<const char*, bool>, 9> others{{{"--resolved", options.resolved},
-                                                            {"--emit", !options.framework.empty() && options.framework != kVerl},
-                                                            {"--html", !options.html.empty()},
-                                                            {"--svg and --draw", options.pictures.any()},
-                                                            {"--what-if", options.what_if.has_value()},
-                                                            {"--memory-timeline", options.memory_timeline},
-                                                            {"--only", options.keys.only.has_value()},
-                                                            {"--kineto", !options.trace.kineto.empty()},
-                                                            {"--ranks", !options.trace.ranks.empty()}}};
+  const std::array<std::pair<const char*, bool>, 9> others{
+      {{"--resolved", options.resolved},
+       {"--emit", !options.framework.empty() && options.framework != kVerl},
+       {"--html", !options.html.empty()},
+       {"--svg and --draw", options.pictures.any()},
+       {"--what-if", options.what_if.has_value()},
+       {"--memory-timeline", options.memory_timeline},
+       {"--only", options.keys.only.has_value()},
+       {"--kineto", !options.trace.kineto.empty()},
+       {"--ranks", !options.trace.ranks.empty()}}};
   for (const auto& [name, given] : others)
     if (given)
-      throw InputError({Diagnostic{"command line", 0, 0, "",
-                                   std::string("found ") + name +
-                                       " with post_training, allowed --json, --csv, --trace and --emit verl"}});
+      throw InputError(
+          {Diagnostic{"command line", 0, 0, "",
+                      std::string("found ") + name +
+                          " with post_training, allowed --json, --csv, --trace and --emit verl"}});
 }
 
 /// Returns the exit status where the experiment is a step of post-training; reads its text.
@@ -196,7 +198,8 @@ std::optional<int> try_post_training(SimulateOptions& options, const CommonOptio
   if (!has_post_training(*arguments.text, arguments.experiment, arguments.overrides)) return std::nullopt;
   require_phases_alone(options);
   if (!options.framework.empty()) return emit_post_training(*arguments.text, arguments);
-  return run_post_training(*arguments.text, arguments, {options.json, options.csv, options.trace.file}, common);
+  return run_post_training(*arguments.text, arguments, {options.json, options.csv, options.trace.file},
+                           common);
 }
 
 LineMaker make_answer(const ResultSelection& keys, const Figures& figures, Simulator& simulator) {

@@ -118,7 +118,8 @@ class SectionReader {
   }
 
   void idle(std::string_view key, bool acts, std::string_view beside) {
-    if (value_.contains(key) && !acts) refuse(key, fmt::format("found without {}, where it does nothing", beside));
+    if (value_.contains(key) && !acts)
+      refuse(key, fmt::format("found without {}, where it does nothing", beside));
   }
 
   void check() {
@@ -154,16 +155,16 @@ class SectionReader {
     const double samples = static_cast<double>(section_.samples_per_step()) * section_.oversampling;
     const double tokens = samples * static_cast<double>(mean_tokens());
     if (samples > kMostSamples || tokens > kMostTokens)
-      refuse("samples_per_prompt", fmt::format("found {:.3g} samples with {:.3g} tokens a step, allowed {:.0e} "
-                                               "with {:.0e}",
-                                               samples, tokens, kMostSamples, kMostTokens));
-    const std::int64_t trained =
-        section_.algorithm == PostTrainingAlgorithm::rejection ? section_.prompts_per_step
-                                                               : section_.samples_per_step();
+      refuse("samples_per_prompt",
+             fmt::format("found {:.3g} samples with {:.3g} tokens a step, allowed {:.0e} "
+                         "with {:.0e}",
+                         samples, tokens, kMostSamples, kMostTokens));
+    const std::int64_t trained = section_.algorithm == PostTrainingAlgorithm::rejection
+                                     ? section_.prompts_per_step
+                                     : section_.samples_per_step();
     if (section_.updates_per_step > trained)
-      refuse("updates_per_step",
-             fmt::format("found {}, allowed at most {}, the samples that are trained on",
-                         section_.updates_per_step, trained));
+      refuse("updates_per_step", fmt::format("found {}, allowed at most {}, the samples that are trained on",
+                                             section_.updates_per_step, trained));
   }
 
   [[nodiscard]] std::int64_t mean_tokens() const {
@@ -182,9 +183,9 @@ class SectionReader {
                          kRolloutScheduleNames[static_cast<std::size_t>(section_.schedule)],
                          kRolePlacementNames[static_cast<std::size_t>(section_.placement)]));
     if (section_.is_streaming() && section_.verifier_width > 0)
-      scope_.findings.add("/post_training/roles/reward/width",
-                          "found with partial_rollouts, whose samples do not wait for each other; allowed none",
-                          Anchor::key);
+      scope_.findings.add(
+          "/post_training/roles/reward/width",
+          "found with partial_rollouts, whose samples do not wait for each other; allowed none", Anchor::key);
     if (section_.partial_rollouts && section_.max_staleness == 0)
       refuse("partial_rollouts", "found with max_staleness 0, where no sample may outlive its weights");
     if (section_.is_streaming() && (section_.oversampling > 1 || section_.kept_groups < 1))

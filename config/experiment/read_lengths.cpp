@@ -37,8 +37,8 @@ void check_lengths(const Json& given, TokenLengths& lengths, const Path& path, S
 
 }  // namespace
 
-void read_token_lengths(const Json& owner, const FieldInfo& field, std::string_view why, TokenLengths& lengths,
-                        const Path& path, Scope& scope) {
+void read_token_lengths(const Json& owner, const FieldInfo& field, std::string_view why,
+                        TokenLengths& lengths, const Path& path, Scope& scope) {
   const Path here(path, field.name);
   const auto given = owner.find(field.name);
   if (given == owner.end()) return report_missing(field, why, here, scope);

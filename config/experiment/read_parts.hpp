@@ -21,8 +21,8 @@ void read_problem(const Json& value, LearningProblem& problem, const Path& path,
 Inference read_inference(const Json& value, const Experiment& experiment, const Path& path, Scope& scope);
 /// Reads the lengths under the key of `field` in `owner`: a number, or an object. `path` leads to `owner`.
 /// @param why  that needs them, as report_missing() says it
-void read_token_lengths(const Json& owner, const FieldInfo& field, std::string_view why, TokenLengths& lengths,
-                        const Path& path, Scope& scope);
+void read_token_lengths(const Json& owner, const FieldInfo& field, std::string_view why,
+                        TokenLengths& lengths, const Path& path, Scope& scope);
 /// A CSV file of requests, none longer than `context` tokens; nothing after a finding. `path` leads to its
 /// name.
 RequestTrace read_request_trace(const std::string& file, std::int64_t context, const Path& path,

@@ -17,10 +17,10 @@ namespace orrery {
 
 /// Describes the micro-batches of an update on one replica.
 struct TrainingShape {
-  std::int64_t sequence_tokens = 1;    ///< of a sequence
-  std::int64_t sample_tokens = 0;      ///< of each of the samples packed into it; 0: it is one sample
-  std::int64_t sequences = 1;          ///< of a micro-batch
-  std::int64_t micro_batches = 1;      ///< of a replica
+  std::int64_t sequence_tokens = 1;  ///< of a sequence
+  std::int64_t sample_tokens = 0;    ///< of each of the samples packed into it; 0: it is one sample
+  std::int64_t sequences = 1;        ///< of a micro-batch
+  std::int64_t micro_batches = 1;    ///< of a replica
   bool operator==(const TrainingShape&) const = default;
 };
 

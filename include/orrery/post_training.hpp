@@ -1,5 +1,5 @@
-// Describes a step of reinforcement learning from rollouts: the samples that it generates, the roles that work
-// on them, the GPUs on which they do, and the order of the phases. Made by config/, read by
+// Describes a step of reinforcement learning from rollouts: the samples that it generates, the roles that
+// work on them, the GPUs on which they do, and the order of the phases. Made by config/, read by
 // studies/post_training/.
 #pragma once
 
@@ -75,18 +75,18 @@ struct PostTraining {
   std::int64_t prompts_per_step = 0;
   std::int64_t samples_per_prompt = 1;
   TokenLengths prompt;
-  /// Of outputs. The mean is that of the lengths as they come out, cut to `most`, as logs print it.
+  /// Lengths of outputs. Their mean is that of the lengths as they come out, cut to `most`, as logs print it.
   TokenLengths response;
-  RequestTrace trace;              ///< lengths of prompts and outputs, taken in turn; nothing: drawn
+  RequestTrace trace;                 ///< lengths of prompts and outputs, taken in turn; nothing: drawn
   double growth_tokens_per_step = 0;  ///< by which the mean output grows from a step to the next
-  double kept_groups = 1;          ///< dapo: share of the groups whose samples differ in reward
-  double oversampling = 1;         ///< prompts that are begun over those that a step needs
+  double kept_groups = 1;             ///< dapo: share of the groups whose samples differ in reward
+  double oversampling = 1;            ///< prompts that are begun over those that a step needs
   std::int64_t updates_per_step = 1;
   std::int64_t epochs = 1;              ///< passes over the samples of a step
   std::int64_t micro_batch_tokens = 0;  ///< packed at most; 0: micro_batch_size of the longest samples
   std::int64_t forward_micro_batch_tokens = 0;  ///< of forward passes alone; 0: as micro_batch_tokens
-  bool old_log_probabilities = true;            ///< the actor computes them again, since engines round differently
-  bool prefix_sharing = true;                   ///< samples of a prompt share its keys and values
+  bool old_log_probabilities = true;  ///< the actor computes them again, since engines round differently
+  bool prefix_sharing = true;         ///< samples of a prompt share its keys and values
   RewardKind reward = RewardKind::none;
   double verifier_latency_s = 0;
   std::int64_t verifier_width = 0;  ///< samples that are verified at a time; 0: all
@@ -96,12 +96,12 @@ struct PostTraining {
   std::int64_t max_staleness = 0;  ///< updates
   bool partial_rollouts = false;   ///< samples go on with new weights; else a batch ends before they come
   WeightSyncMethod weight_sync = WeightSyncMethod::broadcast;
-  /// Host time to export a tensor of the model, hand it over and load it, where tensors go one by one: 35 s for
-  /// the 45,400 of DeepSeek-V3 in NeMo-RL (pull request 638 of 2025: 55 s, of which 20 s are offloading).
+  /// Host time to export a tensor of the model, hand it over and load it, where tensors go one by one: 35 s
+  /// for the 45,400 of DeepSeek-V3 in NeMo-RL (pull request 638 of 2025: 55 s, of which 20 s are offloading).
   double sync_tensor_us = 770;
   double sync_bucket_mb = 1024;  ///< checkpoint_engine: 1e6 bytes that are on their way together
   StateOffload offload = StateOffload::automatic;
-  std::int64_t steps = 0;        ///< simulated; 0: one, or where steps overlap as many as settle
+  std::int64_t steps = 0;  ///< simulated; 0: one, or where steps overlap as many as settle
   std::array<std::int64_t, kPostTrainingRoleCount> gpus{};  ///< of each role; 0: as the placement says
 
   [[nodiscard]] std::int64_t samples_per_step() const { return prompts_per_step * samples_per_prompt; }

@@ -88,8 +88,8 @@ class VerlScript {
     set(at + "strategy", "megatron", "roles.actor.plan");
     layout("actor_rollout_ref.actor", experiment_.role(PostTrainingRole::actor).plan, "roles.actor");
     // verl counts mini-batches in prompts.
-    set(at + "ppo_mini_batch_size", std::max<std::int64_t>(1, section_.prompts_per_step / section_.updates_per_step),
-        "updates_per_step");
+    set(at + "ppo_mini_batch_size",
+        std::max<std::int64_t>(1, section_.prompts_per_step / section_.updates_per_step), "updates_per_step");
     set(at + "ppo_epochs", section_.epochs, "epochs");
     set(at + "use_dynamic_bsz", "True", "micro_batch_tokens");
     set(at + "ppo_max_token_len_per_gpu", tokens_per_gpu(false), "micro_batch_tokens");
@@ -113,7 +113,8 @@ class VerlScript {
     set(at + "name", sglang ? "sglang" : "vllm", from + "stack");
     set(at + "tensor_model_parallel_size", rollout.plan.tensor_parallel, from + "plan.tensor_parallel");
     if (rollout.plan.pipeline_parallel > 1)
-      set(at + "pipeline_model_parallel_size", rollout.plan.pipeline_parallel, from + "plan.pipeline_parallel");
+      set(at + "pipeline_model_parallel_size", rollout.plan.pipeline_parallel,
+          from + "plan.pipeline_parallel");
     if (rollout.plan.expert_parallel > 1)
       set(at + "expert_parallel_size", rollout.plan.expert_parallel, from + "plan.expert_parallel");
     const Inference& engine = *rollout.inference;
@@ -121,7 +122,8 @@ class VerlScript {
     set(at + "max_model_len", engine.context_tokens, from + "inference.max_model_len");
     if (engine.batch_size > 0) set(at + "max_num_seqs", engine.batch_size, from + "inference.batch_size");
     if (engine.max_batched_tokens > 0)
-      set(at + "max_num_batched_tokens", engine.max_batched_tokens, from + "inference.max_num_batched_tokens");
+      set(at + "max_num_batched_tokens", engine.max_batched_tokens,
+          from + "inference.max_num_batched_tokens");
     set_flag(at + "enforce_eager", rollout.plan.cuda_graphs == CudaGraphs::none, from + "plan.cuda_graphs");
   }
 
@@ -164,7 +166,8 @@ class VerlScript {
 
   void lacks() {
     if (section_.placement == RolePlacement::hybrid)
-      cannot_say("placement", "roles with GPUs of their own are resource pools in code (ResourcePoolManager)");
+      cannot_say("placement",
+                 "roles with GPUs of their own are resource pools in code (ResourcePoolManager)");
     if (section_.placement == RolePlacement::disaggregated &&
         section_.schedule == RolloutSchedule::synchronous)
       cannot_say("schedule", "apart, rollouts run one step ahead or asynchronously");
@@ -179,7 +182,8 @@ class VerlScript {
   }
 
   [[nodiscard]] std::string module() const {
-    if (section_.schedule == RolloutSchedule::asynchronous) return "recipe.fully_async_policy.fully_async_main";
+    if (section_.schedule == RolloutSchedule::asynchronous)
+      return "recipe.fully_async_policy.fully_async_main";
     const bool apart = section_.placement == RolePlacement::disaggregated;
     return apart ? "recipe.one_step_off_policy.main_ppo" : "verl.trainer.main_ppo";
   }
@@ -187,8 +191,9 @@ class VerlScript {
   [[nodiscard]] std::string script() const {
     std::size_t widest = 0;
     for (const auto& [setting, from] : settings_) widest = std::max(widest, setting.size());
-    std::string text = "#!/bin/bash\n# Launches verl as simulated. Data, model and reward are yours: add them as "
-                       "arguments.\nset -e\nsettings=(\n";
+    std::string text =
+        "#!/bin/bash\n# Launches verl as simulated. Data, model and reward are yours: add them as "
+        "arguments.\nset -e\nsettings=(\n";
     for (const auto& [setting, from] : settings_)
       text += fmt::format("  {:<{}}  # post_training.{}\n", setting, widest, from);
     text += fmt::format(")\npython3 -m {} \"${{settings[@]}}\" \"$@\"\n", module());

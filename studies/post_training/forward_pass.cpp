@@ -15,7 +15,8 @@ namespace {
 
 /// One chunk a rank that has the layers of all its chunks.
 std::vector<std::int64_t> layers_of_ranks(const Plan& plan) {
-  std::vector<std::int64_t> layers(plan.stage_layers.empty() ? 0 : static_cast<std::size_t>(plan.pipeline_parallel));
+  std::vector<std::int64_t> layers(
+      plan.stage_layers.empty() ? 0 : static_cast<std::size_t>(plan.pipeline_parallel));
   for (std::size_t chunk = 0; chunk < plan.stage_layers.size() && !layers.empty(); ++chunk)
     layers[chunk % layers.size()] += plan.stage_layers[chunk];
   return layers;

@@ -14,11 +14,12 @@
 namespace orrery {
 namespace {
 
-/// Each prompt is computed by the first sample of its group; the others find it in the cache. The engine knows
-/// one share for all requests: that of a whole group.
+/// Each prompt is computed by the first sample of its group; the others find it in the cache. The engine
+/// knows one share for all requests: that of a whole group.
 double reused_share(const PostTraining& section) {
   if (!section.prefix_sharing) return 0;
-  return static_cast<double>(section.samples_per_prompt - 1) / static_cast<double>(section.samples_per_prompt);
+  return static_cast<double>(section.samples_per_prompt - 1) /
+         static_cast<double>(section.samples_per_prompt);
 }
 
 Experiment with_requests(const Experiment& rollout, const PostTraining& section,
@@ -35,10 +36,10 @@ Experiment with_requests(const Experiment& rollout, const PostTraining& section,
 
 }  // namespace
 
-Generation generate(const Experiment& rollout, const PostTraining& section, const std::vector<Sample>& samples,
-                    const std::vector<Picoseconds>& arrivals_ps, Memo& memo) {
-  const PreparedExperiment prepared =
-      prepare(with_requests(rollout, section, samples, arrivals_ps), memo);
+Generation generate(const Experiment& rollout, const PostTraining& section,
+                    const std::vector<Sample>& samples, const std::vector<Picoseconds>& arrivals_ps,
+                    Memo& memo) {
+  const PreparedExperiment prepared = prepare(with_requests(rollout, section, samples, arrivals_ps), memo);
   ServingRecord record;
   record.most = 1;  // requests alone are of interest
   ServingObserver observer;
@@ -66,7 +67,8 @@ void stop_early(Generation& generation, const PostTraining& section) {
   std::vector<std::pair<Picoseconds, std::size_t>> ends;  // of groups
   for (std::size_t first = 0; first < generation.samples.size(); first += group_size) {
     Picoseconds end = 0;
-    for (std::size_t i = first; i < first + group_size; ++i) end = std::max(end, generation.samples[i].end_ps);
+    for (std::size_t i = first; i < first + group_size; ++i)
+      end = std::max(end, generation.samples[i].end_ps);
     ends.emplace_back(end, first);
   }
   if (ends.size() <= needed) return;
@@ -87,7 +89,8 @@ Picoseconds verified_ps(const Generation& generation, const PostTraining& sectio
   for (const GeneratedSample& sample : generation.samples) ends.push_back(sample.end_ps);
   std::ranges::sort(ends);
   const Picoseconds latency = from_microseconds(section.verifier_latency_s * 1e6);
-  const auto width = section.verifier_width > 0 ? static_cast<std::size_t>(section.verifier_width) : ends.size();
+  const auto width =
+      section.verifier_width > 0 ? static_cast<std::size_t>(section.verifier_width) : ends.size();
   std::priority_queue<Picoseconds, std::vector<Picoseconds>, std::greater<>> busy_until;
   Picoseconds last = generation.duration_ps;
   for (Picoseconds begin : ends) {

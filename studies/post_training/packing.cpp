@@ -91,9 +91,9 @@ PackedSamples pack_samples(std::vector<std::int64_t> lengths, const PackingRules
     packed.shape.micro_batches = micro_batches;
   }
   packed.imbalance = static_cast<double>(most * rules.replicas) / static_cast<double>(sum);
-  packed.fill = static_cast<double>(sum) / static_cast<double>(Int128{packed.shape.sequence_tokens} *
-                                                               packed.shape.sequences * micro_batches *
-                                                               rules.replicas);
+  packed.fill =
+      static_cast<double>(sum) / static_cast<double>(Int128{packed.shape.sequence_tokens} *
+                                                     packed.shape.sequences * micro_batches * rules.replicas);
   return packed;
 }
 

@@ -17,14 +17,14 @@ struct PackingRules {
 };
 
 struct PackedSamples {
-  TrainingShape shape;    ///< of the replica that has most tokens
-  double imbalance = 1;   ///< its tokens over those of a mean replica
-  double fill = 1;        ///< tokens of samples over those of the micro-batches
+  TrainingShape shape;   ///< of the replica that has most tokens
+  double imbalance = 1;  ///< its tokens over those of a mean replica
+  double fill = 1;       ///< tokens of samples over those of the micro-batches
 };
 
-/// Best fit, the longest samples first; micro-batches with most tokens first go to the replicas in turn, there
-/// and back. All replicas have as many micro-batches, as collectives of a step demand. Samples of one length
-/// are not packed: they are sequences of micro-batches, as in pre-training.
+/// Best fit, the longest samples first; micro-batches with most tokens first go to the replicas in turn,
+/// there and back. All replicas have as many micro-batches, as collectives of a step demand. Samples of one
+/// length are not packed: they are sequences of micro-batches, as in pre-training.
 /// @param lengths  tokens of each sample, at least one
 [[nodiscard]] PackedSamples pack_samples(std::vector<std::int64_t> lengths, const PackingRules& rules);
 

@@ -13,19 +13,22 @@ namespace {
 std::vector<std::string> assumptions_of(const PostTrainingExperiment& experiment) {
   const PostTraining& section = experiment.section();
   std::vector<std::string> out{
-      "generation is the serving simulation of the rollout plan with all samples at hand; updates and forward "
+      "generation is the serving simulation of the rollout plan with all samples at hand; updates and "
+      "forward "
       "passes are training steps of the other roles' plans",
       "samples are packed best fit, the longest first; a step takes as long as the replica with most tokens"};
   if (!section.trace.has_value() && section.response.kind == LengthKind::log_normal)
-    out.emplace_back("lengths are drawn as log-normal; those of one prompt are as unlike as those of different "
-                     "prompts");
+    out.emplace_back(
+        "lengths are drawn as log-normal; those of one prompt are as unlike as those of different "
+        "prompts");
   if (section.samples_per_prompt > 1 && section.prefix_sharing)
     out.emplace_back("samples of a prompt find its keys and values in the cache, in whole pages");
   if (section.is_streaming())
     out.emplace_back("samples under way keep their keys and values when new weights come");
   if (section.placement != RolePlacement::disaggregated)
-    out.emplace_back("states that leave a GPU go over its link to the host and come back once a step; "
-                     "gradients are dropped");
+    out.emplace_back(
+        "states that leave a GPU go over its link to the host and come back once a step; "
+        "gradients are dropped");
   return out;
 }
 
@@ -77,7 +80,8 @@ PostTrainingResult simulate_post_training(const PostTrainingExperiment& experime
   result.feasible = result.reasons.empty();
   result.sync =
       weight_sync(experiment, memory.parameters, first.generation.serving.weights_bytes, batches.memo());
-  const StepSetting setting{experiment, batches, result.sync.total_ps, memory.to_host_ps, memory.from_host_ps};
+  const StepSetting setting{experiment, batches, result.sync.total_ps, memory.to_host_ps,
+                            memory.from_host_ps};
   if (experiment.section().is_streaming()) {
     result.running = running_samples(first.generation);
     generate_on(setting, result);

@@ -1,5 +1,5 @@
-// Simulates steps of reinforcement learning from rollouts: phases that the serving and the training simulation
-// price, on the GPUs and in the order that an experiment gives them.
+// Simulates steps of reinforcement learning from rollouts: phases that the serving and the training
+// simulation price, on the GPUs and in the order that an experiment gives them.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ enum class PostTrainingPhase : std::uint8_t {
 };
 inline constexpr std::size_t kPostTrainingPhaseCount = 9;
 inline constexpr std::array<std::string_view, kPostTrainingPhaseCount> kPostTrainingPhaseNames{
-    "weight_sync", "generation",    "reward",       "old_log_probabilities", "reference",
-    "values",      "update_critic", "update_actor", "switching"};
+    "weight_sync",   "generation",   "reward",   "old_log_probabilities", "reference", "values",
+    "update_critic", "update_actor", "switching"};
 
 /// Names the GPUs on which phases take turns.
 enum class GpuPool : std::uint8_t { trainers, rollouts, reference, critic, reward };
@@ -65,8 +65,8 @@ struct IdleGpus {
 };
 
 struct RunningSamples {
-  double share = 0;            ///< of the time of generation
-  std::int64_t samples = 0;    ///< under way then
+  double share = 0;          ///< of the time of generation
+  std::int64_t samples = 0;  ///< under way then
 };
 
 struct PostTrainingResult {
@@ -77,25 +77,25 @@ struct PostTrainingResult {
   std::vector<std::string> warnings;
   std::vector<std::string> assumptions;
   std::int64_t gpus = 0;
-  std::int64_t steps = 0;         ///< that the figures are of
-  Picoseconds duration_ps = 0;    ///< of them together
-  PhaseTimes phases{};            ///< summed over the steps
-  PhaseTimes exposed{};           ///< the part for which a step waits; adds up to `duration_ps`
-  std::int64_t samples = 0;       ///< trained on
-  std::int64_t generated = 0;     ///< samples whose generation was begun for them
-  std::int64_t prompt_tokens = 0;    ///< of samples that are trained on
+  std::int64_t steps = 0;          ///< that the figures are of
+  Picoseconds duration_ps = 0;     ///< of them together
+  PhaseTimes phases{};             ///< summed over the steps
+  PhaseTimes exposed{};            ///< the part for which a step waits; adds up to `duration_ps`
+  std::int64_t samples = 0;        ///< trained on
+  std::int64_t generated = 0;      ///< samples whose generation was begun for them
+  std::int64_t prompt_tokens = 0;  ///< of samples that are trained on
   std::int64_t response_tokens = 0;
   IdleGpus idle;
-  std::vector<RunningSamples> running;   ///< of the first step
-  std::vector<std::int64_t> staleness;   ///< samples by updates between their begin and their own update
+  std::vector<RunningSamples> running;  ///< of the first step
+  std::vector<std::int64_t> staleness;  ///< samples by updates between their begin and their own update
   std::vector<RoleMemory> memory;
   WeightSync sync;
-  std::int64_t micro_batches = 0;        ///< of a replica in an update of the first step
-  double imbalance = 1;                  ///< tokens of the fullest replica over the mean one, in it
-  double fill = 1;                       ///< tokens of samples over those computed, in it
-  double batch_mean = 0;                 ///< requests of an iteration of the engine
+  std::int64_t micro_batches = 0;  ///< of a replica in an update of the first step
+  double imbalance = 1;            ///< tokens of the fullest replica over the mean one, in it
+  double fill = 1;                 ///< tokens of samples over those computed, in it
+  double batch_mean = 0;           ///< requests of an iteration of the engine
   std::int64_t preemptions = 0;
-  std::vector<PhaseSpan> spans;          ///< from the beginning of the first step of the figures
+  std::vector<PhaseSpan> spans;  ///< from the beginning of the first step of the figures
 
   [[nodiscard]] double seconds() const { return to_seconds(duration_ps); }
   [[nodiscard]] double step_time_s() const { return seconds() / static_cast<double>(steps); }
@@ -105,9 +105,7 @@ struct PostTrainingResult {
   }
   [[nodiscard]] double generation_share() const;
   [[nodiscard]] double mean_staleness() const;
-  [[nodiscard]] double gpu_hours_per_step() const {
-    return static_cast<double>(gpus) * step_time_s() / 3600;
-  }
+  [[nodiscard]] double gpu_hours_per_step() const { return static_cast<double>(gpus) * step_time_s() / 3600; }
 };
 
 /// @throws InputError where a role's plan cannot be simulated

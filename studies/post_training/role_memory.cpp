@@ -42,8 +42,7 @@ class RoleMemories {
  private:
   void add_trained(PostTrainingRole role, const Report& report) {
     const StageMemory& stage = fullest(report);
-    result_.roles.push_back(
-        {role, report.gpus, stage.states(), stage.device(), report.gpu_usable_memory, 0});
+    result_.roles.push_back({role, report.gpus, stage.states(), stage.device(), report.gpu_usable_memory, 0});
     if (!report.feasible)
       result_.reasons.push_back(fmt::format("{}: {}", kPostTrainingRoleNames[static_cast<std::size_t>(role)],
                                             report.reasons.front()));
@@ -66,7 +65,7 @@ class RoleMemories {
                              most->parameters + most->workspace.communication, report.gpu_usable_memory, 0});
   }
 
-  /// Of the ways to make room the one that moves least, where the experiment does not say.
+  /// Takes the way to make room that moves least, where the experiment does not say.
   void make_room(const Report& actor) {
     const StageMemory& stage = fullest(actor);
     const Bytes engine = result_.roles[1].peak;
@@ -81,13 +80,15 @@ class RoleMemories {
         if (usable > 0 && held(chosen) > usable) chosen = more;
     }
     if (usable > 0 && held(chosen) > usable)
-      result_.reasons.push_back(fmt::format(
-          "beside rollouts of {:.1f} GB the actor keeps {:.1f} GB of states on a GPU of {:.1f} GB that can be "
-          "used: offload them, or give the engine less memory (gpu_memory_utilization)",
-          gigabytes(engine), gigabytes(held(chosen) - engine), gigabytes(usable)));
+      result_.reasons.push_back(
+          fmt::format("beside rollouts of {:.1f} GB the actor keeps {:.1f} GB of states on a GPU of {:.1f} "
+                      "GB that can be "
+                      "used: offload them, or give the engine less memory (gpu_memory_utilization)",
+                      gigabytes(engine), gigabytes(held(chosen) - engine), gigabytes(usable)));
     const Bytes leaving = bytes_that_leave(chosen, stage);
     result_.roles.front().offloaded = leaving;
-    const double gb_per_s = experiment_.role(PostTrainingRole::actor).cluster.gpu_of_class(0).host_link_gb_per_s;
+    const double gb_per_s =
+        experiment_.role(PostTrainingRole::actor).cluster.gpu_of_class(0).host_link_gb_per_s;
     if (gb_per_s <= 0) return;
     result_.to_host_ps = result_.from_host_ps =
         transfer_ps(leaving, static_cast<std::int64_t>(gb_per_s * 1e9));

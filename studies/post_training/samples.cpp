@@ -83,8 +83,8 @@ std::vector<Sample> draw_samples(const PostTraining& section, std::uint64_t seed
   if (section.trace.has_value()) return samples_of_trace(section, draw, prompts);
   const std::int64_t of_prompt = section.samples_per_prompt;
   const auto prompt_lengths =
-      draw_lengths(section.prompt, static_cast<double>(section.prompt.mean), static_cast<std::size_t>(prompts),
-                   RandomStream(seed, kFirstStream + 2 * draw));
+      draw_lengths(section.prompt, static_cast<double>(section.prompt.mean),
+                   static_cast<std::size_t>(prompts), RandomStream(seed, kFirstStream + 2 * draw));
   const auto responses =
       draw_lengths(section.response, mean_response, static_cast<std::size_t>(prompts * of_prompt),
                    RandomStream(seed, kFirstStream + 2 * draw + 1));

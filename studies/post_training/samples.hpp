@@ -21,7 +21,8 @@ struct Sample {
 /// @param draw  a number of its own for each set of samples
 /// @param mean_response  of log-normal outputs
 [[nodiscard]] std::vector<Sample> draw_samples(const PostTraining& section, std::uint64_t seed,
-                                               std::uint64_t draw, std::int64_t prompts, double mean_response);
+                                               std::uint64_t draw, std::int64_t prompts,
+                                               double mean_response);
 
 /// Returns the mean of log-normal outputs in a step, where it grows.
 [[nodiscard]] double mean_response_of(const PostTraining& section, std::int64_t step);

@@ -18,7 +18,7 @@ class EngineClock {
 
   /// A pause begins; pauses come in order.
   void pause_at(Picoseconds wall_ps) { begins_.push_back(wall_ps - pause_ps_ * std::ssize(begins_)); }
-  /// What has ended when the pause begins has ended before it.
+  /// A sample that ends when a pause begins ends before it.
   [[nodiscard]] Picoseconds wall(Picoseconds engine_ps) const {
     return engine_ps + pause_ps_ * (std::ranges::lower_bound(begins_, engine_ps) - begins_.begin());
   }
@@ -48,9 +48,9 @@ struct StreamStep {
   std::vector<GeneratedSample> samples;
 };
 
-/// Batch k + bound + 1 may begin when update k has come to the rollouts. Whatever begins later changes nothing
-/// before, so a run with n batches tells when the next one begins, and a run with that one in it goes on from
-/// there.
+/// Batch k + bound + 1 may begin when update k has come to the rollouts. Whatever begins later changes
+/// nothing before, so a run with n batches tells when the next one begins, and a run with that one in it goes
+/// on from there.
 class SampleStream {
  public:
   SampleStream(const StepSetting& setting, std::int64_t batches)
@@ -88,7 +88,7 @@ class SampleStream {
     taken_.assign(generation_.samples.size(), false);
   }
 
-  /// Those that would be too old for the next step, and then those that end first.
+  /// Takes samples that would be too old for the next step, and then those that end first.
   std::vector<GeneratedSample> take(std::int64_t step) {
     const std::int64_t oldest = step - section_.staleness_bound();
     std::vector<GeneratedSample> samples;
@@ -125,7 +125,7 @@ class SampleStream {
   std::vector<Sample> all_;
   std::size_t batch_ = 0;  ///< samples of a batch
   EngineClock clock_;
-  Generation generation_;  ///< in the order of their ends
+  Generation generation_;    ///< in the order of their ends
   std::vector<bool> taken_;  ///< by sample: it has been trained on
   std::vector<StreamStep> steps_;
 };
@@ -133,8 +133,8 @@ class SampleStream {
 void add_staleness(const StreamStep& step, std::int64_t number, const EngineClock& clock,
                    PostTrainingResult& result) {
   for (const GeneratedSample& sample : step.samples) {
-    const auto updates = static_cast<std::size_t>(
-        std::max<std::int64_t>(0, number - clock.pauses_before(sample.start_ps)));
+    const auto updates =
+        static_cast<std::size_t>(std::max<std::int64_t>(0, number - clock.pauses_before(sample.start_ps)));
     if (result.staleness.size() <= updates) result.staleness.resize(updates + 1);
     ++result.staleness[updates];
   }
@@ -173,10 +173,9 @@ void generate_on(const StepSetting& setting, PostTrainingResult& result) {
   result.steps = measured;
   result.duration_ps = at(filling + measured).start_ps - origin;
   const Plan& plan = experiment.rollout().plan;
-  result.idle.rollouts_ps =
-      idle_time(stream.generation(), plan.data_parallel, stream.clock().engine(origin),
-                stream.clock().engine(at(filling + measured).start_ps)) *
-      (plan.gpus() / plan.data_parallel);
+  result.idle.rollouts_ps = idle_time(stream.generation(), plan.data_parallel, stream.clock().engine(origin),
+                                      stream.clock().engine(at(filling + measured).start_ps)) *
+                            (plan.gpus() / plan.data_parallel);
   result.batch_mean = stream.generation().serving.batch_mean;
   result.preemptions = stream.generation().serving.preemptions;
   result.micro_batches = at(filling).work.first_update.shape.micro_batches;
@@ -185,8 +184,7 @@ void generate_on(const StepSetting& setting, PostTrainingResult& result) {
   for (std::int64_t k = filling; k < filling + measured; ++k) {
     const Picoseconds start = at(k).start_ps - origin;
     const Picoseconds end = add_training(experiment, at(k).work, k, start, result);
-    if (setting.sync_ps > 0)
-      add_span(result, Work::weight_sync, GpuPool::trainers, k, end, setting.sync_ps);
+    if (setting.sync_ps > 0) add_span(result, Work::weight_sync, GpuPool::trainers, k, end, setting.sync_ps);
     add_span(result, Work::generation, GpuPool::rollouts, k, start, at(k + 1).start_ps - at(k).start_ps);
     const Picoseconds waited = at(k + 1).start_ps - origin - end - setting.sync_ps;
     add_exposed(result, Work::weight_sync, setting.sync_ps);

@@ -32,8 +32,8 @@ Picoseconds add_span(PostTrainingResult& result, PostTrainingPhase phase, GpuPoo
                      Picoseconds start_ps, Picoseconds duration_ps);
 
 /// Adds the phases of training on a batch from `start_ps` on; returns their end.
-Picoseconds add_training(const PostTrainingExperiment& experiment, const TrainingWork& work, std::int64_t step,
-                         Picoseconds start_ps, PostTrainingResult& result);
+Picoseconds add_training(const PostTrainingExperiment& experiment, const TrainingWork& work,
+                         std::int64_t step, Picoseconds start_ps, PostTrainingResult& result);
 
 /// Adds the time for which a step waits for a phase.
 inline void add_exposed(PostTrainingResult& result, PostTrainingPhase phase, Picoseconds time) {

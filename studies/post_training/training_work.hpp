@@ -26,7 +26,8 @@ struct TrainingWork {
 /// Work of equal shape is priced once.
 class TrainingPricer {
  public:
-  TrainingPricer(const PostTrainingExperiment& experiment, Memo& memo) : experiment_(experiment), memo_(memo) {}
+  TrainingPricer(const PostTrainingExperiment& experiment, Memo& memo)
+      : experiment_(experiment), memo_(memo) {}
 
   /// @param samples  in the order of their updates
   [[nodiscard]] TrainingWork work(const std::vector<Sample>& samples);

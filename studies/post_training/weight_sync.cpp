@@ -30,7 +30,8 @@ bool shares_layout(const Plan& actor, const Plan& rollout) {
 /// A set of trainer ranks that holds the whole model.
 Members one_copy(const Plan& plan) {
   Members members;
-  const bool spread = plan.zero_stage >= 3 || plan.expert_parallel * plan.expert_tensor_parallel > plan.tensor_parallel;
+  const bool spread =
+      plan.zero_stage >= 3 || plan.expert_parallel * plan.expert_tensor_parallel > plan.tensor_parallel;
   if (spread) {
     members.resize(static_cast<std::size_t>(plan.gpus()));
     std::iota(members.begin(), members.end(), 0U);
@@ -126,7 +127,8 @@ class SyncPrice {
     if (section_.weight_sync == WeightSyncMethod::checkpoint_engine) side_by_side(sync);
   }
 
-  /// The slowest of the three ways goes on all the time; the others show in the first bucket and the last one.
+  /// The slowest of the three ways goes on all the time; the others show in the first bucket and the last
+  /// one.
   void side_by_side(WeightSync& sync) const {
     const Picoseconds slowest = std::max({sync.gather_ps, sync.send_ps, sync.load_ps});
     const auto bucket = static_cast<Bytes>(section_.sync_bucket_mb * 1e6);
@@ -147,14 +149,15 @@ class SyncPrice {
 
 std::int64_t checkpoint_tensors(const Model& model) {
   const std::int64_t biases = model.qkv_biases ? 3 : 0;
-  const std::int64_t attention = (model.latent() ? 7 : 4 + biases) + (model.qk_norm == QueryKeyNorm::none ? 0 : 2);
+  const std::int64_t attention =
+      (model.latent() ? 7 : 4 + biases) + (model.qk_norm == QueryKeyNorm::none ? 0 : 2);
   const std::int64_t norms = model.post_norms ? 4 : 2;
   const std::int64_t mlp = model.gated_mlp ? 3 : 2;
   const std::int64_t with_experts =
       model.experts > 0 ? (model.layers - model.dense_layers) / model.moe_layer_frequency : 0;
   const std::int64_t expert_layer = mlp * (model.experts + (model.shared_experts > 0 ? 1 : 0)) + 1;
-  return model.layers * (attention + norms) + (model.layers - with_experts) * mlp + with_experts * expert_layer +
-         (model.tied_embeddings ? 2 : 3);
+  return model.layers * (attention + norms) + (model.layers - with_experts) * mlp +
+         with_experts * expert_layer + (model.tied_embeddings ? 2 : 3);
 }
 
 WeightSync weight_sync(const PostTrainingExperiment& experiment, std::int64_t parameters,

@@ -19,7 +19,8 @@ struct WeightSync {
   Picoseconds total_ps = 0;     ///< of all, where buckets of them run side by side less than their sum
 };
 
-/// Returns the number of tensors of a model's checkpoint: each matrix of an attention, an MLP or an expert is one.
+/// Returns the number of tensors of a model's checkpoint: each matrix of an attention, an MLP or an expert is
+/// one.
 [[nodiscard]] std::int64_t checkpoint_tensors(const Model& model);
 
 /// @param parameters  of the model

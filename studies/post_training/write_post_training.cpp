@@ -1,9 +1,8 @@
 // The result of a step of post-training as text, JSON and CSV.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
@@ -52,30 +51,29 @@ OrderedJson scalars(const PostTrainingResult& result) {
   const auto per_step = [&](std::int64_t sum) {
     return figure([&] { return static_cast<double>(sum) / static_cast<double>(result.steps); });
   };
-  return {
-      {"name", result.name},
-      {"feasible", result.feasible},
-      {"algorithm", kPostTrainingAlgorithmNames[static_cast<std::size_t>(section.algorithm)]},
-      {"placement", kRolePlacementNames[static_cast<std::size_t>(section.placement)]},
-      {"schedule", kRolloutScheduleNames[static_cast<std::size_t>(section.schedule)]},
-      {"gpus", result.gpus},
-      {"step_time_s", figure([&] { return result.step_time_s(); })},
-      {"generation_share", figure([&] { return result.generation_share(); })},
-      {"samples_per_s", figure([&] { return result.samples_per_s(); })},
-      {"tokens_per_s", figure([&] { return result.tokens_per_s(); })},
-      {"tokens_per_s_per_gpu",
-       figure([&] { return result.tokens_per_s() / static_cast<double>(result.gpus); })},
-      {"gpu_hours_per_step", figure([&] { return result.gpu_hours_per_step(); })},
-      {"simulated_steps", result.steps},
-      {"samples_per_step", per_step(result.samples)},
-      {"generated_samples_per_step", per_step(result.generated)},
-      {"prompt_tokens_per_step", per_step(result.prompt_tokens)},
-      {"response_tokens_per_step", per_step(result.response_tokens)},
-      {"micro_batches", result.micro_batches},
-      {"replica_imbalance", result.imbalance},
-      {"micro_batch_fill", result.fill},
-      {"rollout_batch_mean", result.batch_mean},
-      {"preemptions", result.preemptions}};
+  return {{"name", result.name},
+          {"feasible", result.feasible},
+          {"algorithm", kPostTrainingAlgorithmNames[static_cast<std::size_t>(section.algorithm)]},
+          {"placement", kRolePlacementNames[static_cast<std::size_t>(section.placement)]},
+          {"schedule", kRolloutScheduleNames[static_cast<std::size_t>(section.schedule)]},
+          {"gpus", result.gpus},
+          {"step_time_s", figure([&] { return result.step_time_s(); })},
+          {"generation_share", figure([&] { return result.generation_share(); })},
+          {"samples_per_s", figure([&] { return result.samples_per_s(); })},
+          {"tokens_per_s", figure([&] { return result.tokens_per_s(); })},
+          {"tokens_per_s_per_gpu",
+           figure([&] { return result.tokens_per_s() / static_cast<double>(result.gpus); })},
+          {"gpu_hours_per_step", figure([&] { return result.gpu_hours_per_step(); })},
+          {"simulated_steps", result.steps},
+          {"samples_per_step", per_step(result.samples)},
+          {"generated_samples_per_step", per_step(result.generated)},
+          {"prompt_tokens_per_step", per_step(result.prompt_tokens)},
+          {"response_tokens_per_step", per_step(result.response_tokens)},
+          {"micro_batches", result.micro_batches},
+          {"replica_imbalance", result.imbalance},
+          {"micro_batch_fill", result.fill},
+          {"rollout_batch_mean", result.batch_mean},
+          {"preemptions", result.preemptions}};
 }
 
 OrderedJson staleness_json(const PostTrainingResult& result) {
@@ -84,10 +82,14 @@ OrderedJson staleness_json(const PostTrainingResult& result) {
 }
 
 OrderedJson sync_json(const WeightSync& sync) {
-  return {{"model_bytes", sync.model_bytes},      {"rollout_gpu_bytes", sync.rollout_gpu_bytes},
-          {"tensors", sync.tensors},              {"host_s", to_seconds(sync.host_ps)},
-          {"gather_s", to_seconds(sync.gather_ps)}, {"send_s", to_seconds(sync.send_ps)},
-          {"load_s", to_seconds(sync.load_ps)},     {"time_s", to_seconds(sync.total_ps)}};
+  return {{"model_bytes", sync.model_bytes},
+          {"rollout_gpu_bytes", sync.rollout_gpu_bytes},
+          {"tensors", sync.tensors},
+          {"host_s", to_seconds(sync.host_ps)},
+          {"gather_s", to_seconds(sync.gather_ps)},
+          {"send_s", to_seconds(sync.send_ps)},
+          {"load_s", to_seconds(sync.load_ps)},
+          {"time_s", to_seconds(sync.total_ps)}};
 }
 
 OrderedJson memory_json(const std::vector<RoleMemory>& roles) {
@@ -134,19 +136,19 @@ void add_cells(const OrderedJson& value, const std::string& key, std::string& na
 std::string head_text(const PostTrainingResult& result) {
   const PostTraining& section = result.section;
   std::string text = fmt::format("{}  {}\n", result.name, result.feasible ? "feasible" : "not feasible");
-  text += fmt::format(
-      "{} GPUs, {}, {}, {}; {} prompts of {} samples a step\n\n", result.gpus,
-      kPostTrainingAlgorithmNames[static_cast<std::size_t>(section.algorithm)],
-      kRolePlacementNames[static_cast<std::size_t>(section.placement)],
-      kRolloutScheduleNames[static_cast<std::size_t>(section.schedule)], section.prompts_per_step,
-      section.samples_per_prompt);
+  text += fmt::format("{} GPUs, {}, {}, {}; {} prompts of {} samples a step\n\n", result.gpus,
+                      kPostTrainingAlgorithmNames[static_cast<std::size_t>(section.algorithm)],
+                      kRolePlacementNames[static_cast<std::size_t>(section.placement)],
+                      kRolloutScheduleNames[static_cast<std::size_t>(section.schedule)],
+                      section.prompts_per_step, section.samples_per_prompt);
   for (const std::string& reason : result.reasons) text += "  " + reason + "\n";
   return text;
 }
 
 std::string rates_text(const PostTrainingResult& result) {
   return fmt::format(
-      "  step time  {:>11.3f} s    {:.4g} samples/s   {:.4g} tokens/s ({:.4g} per GPU)   {:.3g} GPU hours\n\n",
+      "  step time  {:>11.3f} s    {:.4g} samples/s   {:.4g} tokens/s ({:.4g} per GPU)   {:.3g} GPU "
+      "hours\n\n",
       result.step_time_s(), result.samples_per_s(), result.tokens_per_s(),
       result.tokens_per_s() / static_cast<double>(result.gpus), result.gpu_hours_per_step());
 }
@@ -169,11 +171,13 @@ std::string rollouts_text(const PostTrainingResult& result) {
     text += fmt::format(" {:.0f} %: {}{}", 100 * running.share, running.samples,
                         &running == &result.running.back() ? " of generation\n" : ",");
   const double steps = static_cast<double>(result.steps);
-  text += fmt::format("Idle GPU-seconds of a step: tail {:.4g}, rollouts {:.4g}, trainers {:.4g}, others {:.4g}\n",
-                      seconds_of(result.idle.tail_ps) / steps, seconds_of(result.idle.rollouts_ps) / steps,
-                      seconds_of(result.idle.trainers_ps) / steps, seconds_of(result.idle.others_ps) / steps);
-  text += fmt::format("Updates: {} micro-batches, {:.1f} % full; the fullest replica has {:.3f} of the mean\n",
-                      result.micro_batches, 100 * result.fill, result.imbalance);
+  text += fmt::format(
+      "Idle GPU-seconds of a step: tail {:.4g}, rollouts {:.4g}, trainers {:.4g}, others {:.4g}\n",
+      seconds_of(result.idle.tail_ps) / steps, seconds_of(result.idle.rollouts_ps) / steps,
+      seconds_of(result.idle.trainers_ps) / steps, seconds_of(result.idle.others_ps) / steps);
+  text +=
+      fmt::format("Updates: {} micro-batches, {:.1f} % full; the fullest replica has {:.3f} of the mean\n",
+                  result.micro_batches, 100 * result.fill, result.imbalance);
   text += fmt::format("Staleness: {:.3g} updates in the mean, {} at most\n", result.mean_staleness(),
                       std::max<std::int64_t>(0, std::ssize(result.staleness) - 1));
   text += fmt::format("Weights: {:.4g} GB, to rollouts in {:.3f} s\n", in_gb(result.sync.model_bytes),
@@ -184,9 +188,9 @@ std::string rollouts_text(const PostTrainingResult& result) {
 std::string memory_text(const PostTrainingResult& result) {
   std::string text = "\nMemory  GB of a GPU        GPUs    states      peak    usable  offloaded\n";
   for (const RoleMemory& role : result.memory)
-    text += fmt::format("  {:<22}{:>8}{:>10.2f}{:>10.2f}{:>10.2f}{:>11.2f}\n", role_name(role.role), role.gpus,
-                        in_gb(role.states), in_gb(role.peak), in_gb(role.usable),
-                        in_gb(role.offloaded));
+    text +=
+        fmt::format("  {:<22}{:>8}{:>10.2f}{:>10.2f}{:>10.2f}{:>11.2f}\n", role_name(role.role), role.gpus,
+                    in_gb(role.states), in_gb(role.peak), in_gb(role.usable), in_gb(role.offloaded));
   return text;
 }
 

@@ -1,7 +1,6 @@
 // The phases of steps as a trace in Chrome's form, for Perfetto and other viewers.
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "studies/post_training/post_training.hpp"

@@ -25,7 +25,7 @@ constexpr const char* kTurns =
           "roles": {"actor": {"plan": {"tensor_parallel": 2, "zero_stage": 1}},
                     "rollout": {"plan": {"tensor_parallel": 2}, "inference": {"gpu_memory_utilization": 0.6}}}}})";
 
-/// The same on two nodes, one of them for rollouts, with lengths that differ.
+/// Two nodes, one of them for rollouts, and lengths that differ.
 constexpr const char* kApart =
     R"({"model": "llama3.1-8b", "cluster": {"base": "dgx-h100", "nodes": 2},
         "post_training": {"algorithm": "grpo", "prompts_per_step": 16, "samples_per_prompt": 4,
@@ -46,7 +46,9 @@ Picoseconds phase(const PostTrainingResult& result, P which) {
   return result.phases[static_cast<std::size_t>(which)];
 }
 
-Picoseconds sum(const PhaseTimes& times) { return std::accumulate(times.begin(), times.end(), Picoseconds{0}); }
+Picoseconds sum(const PhaseTimes& times) {
+  return std::accumulate(times.begin(), times.end(), Picoseconds{0});
+}
 
 Report alone(const char* text) {
   return simulate(read_experiment_text(text, "test", {}, Catalog::embedded(), menus()).experiment);
@@ -85,7 +87,8 @@ TEST_CASE("an update is the training step alone, to the bit") {
   const Report half = alone(
       R"({"model": {"base": "llama3.1-8b", "seq_length": 512}, "cluster": {"base": "dgx-h100", "nodes": 1},
           "plan": {"tensor_parallel": 2, "zero_stage": 1, "micro_batch_size": 2, "global_batch_size": 16}})");
-  CHECK(phase(simulated(kTurns, {"post_training.updates_per_step=2"}), P::update_actor) == 2 * half.makespan_ps);
+  CHECK(phase(simulated(kTurns, {"post_training.updates_per_step=2"}), P::update_actor) ==
+        2 * half.makespan_ps);
 }
 
 TEST_CASE("forward passes take their share of a step") {
@@ -102,7 +105,8 @@ TEST_CASE("forward passes of a steady pipeline add up") {
     const std::string text = R"({"model": "llama3.1-8b", "cluster": {"base": "dgx-h100", "nodes": 1},
       "plan": {"pipeline_parallel": 4, "micro_batch_size": 1, "global_batch_size": )" +
                              std::to_string(2 * micro_batches) + "}}";
-    return forward_time(read_experiment_text(text, "test", {}, Catalog::embedded(), menus()).experiment, memo);
+    return forward_time(read_experiment_text(text, "test", {}, Catalog::embedded(), menus()).experiment,
+                        memo);
   };
   // With 4 stages, 21 and more micro-batches are told from 10 and 20.
   const Picoseconds twenty = forward(20);
@@ -113,9 +117,9 @@ TEST_CASE("forward passes of a steady pipeline add up") {
 
 TEST_CASE("apart and as large, phases are those of taking turns without the switch") {
   const PostTrainingResult turns = simulated(kTurns);
-  const PostTrainingResult apart =
-      simulated(kTurns, {"cluster.nodes=2", "post_training.placement=disaggregated",
-                         "post_training.roles.rollout.gpus=8"});
+  const PostTrainingResult apart = simulated(
+      kTurns,
+      {"cluster.nodes=2", "post_training.placement=disaggregated", "post_training.roles.rollout.gpus=8"});
   for (const P which : {P::generation, P::old_log_probabilities, P::update_actor})
     CHECK(phase(apart, which) == phase(turns, which));
   CHECK(phase(apart, P::switching) == 0);
@@ -192,9 +196,9 @@ TEST_CASE("prompts begun beyond those needed end a step early") {
 
 TEST_CASE("a verifier shows where it is slower than generation") {
   const auto with = [](const char* width) {
-    return simulated(kTurns, {"post_training.roles.reward.kind=verifier",
-                              "post_training.roles.reward.latency_s=2",
-                              std::string("post_training.roles.reward.width=") + width});
+    return simulated(kTurns,
+                     {"post_training.roles.reward.kind=verifier", "post_training.roles.reward.latency_s=2",
+                      std::string("post_training.roles.reward.width=") + width});
   };
   // All 32 samples end together: side by side they take 2 s, 8 at a time 8 s.
   CHECK(phase(with("32"), P::reward) <= 2'000'000'000'000);

@@ -49,7 +49,8 @@ TEST_CASE("weights are broadcast in the precision of the actor") {
 
 TEST_CASE("tensors that go one by one take the host's time") {
   const Picoseconds without = sync_with({"post_training.sync_tensor_us=0"}).total_ps;
-  CHECK(sync_with({"post_training.sync_tensor_us=1000"}).total_ps == without + 291 * Picoseconds{1'000'000'000});
+  CHECK(sync_with({"post_training.sync_tensor_us=1000"}).total_ps ==
+        without + 291 * Picoseconds{1'000'000'000});
 }
 
 TEST_CASE("through hosts each GPU writes its part and reads its own") {
@@ -65,8 +66,9 @@ TEST_CASE("through hosts each GPU writes its part and reads its own") {
 }
 
 TEST_CASE("on the same GPUs in the same layout weights are copied once") {
-  const WeightSync sync = sync_with({"cluster.nodes=1", "post_training.placement=colocated",
-                                     "post_training.roles.rollout.gpus=null", "post_training.sync_tensor_us=0"});
+  const WeightSync sync =
+      sync_with({"cluster.nodes=1", "post_training.placement=colocated",
+                 "post_training.roles.rollout.gpus=null", "post_training.sync_tensor_us=0"});
   CHECK(sync.gather_ps == 0);
   CHECK(sync.total_ps == transfer_ps(2 * kRolloutBytes, 3'350'000'000'000));
 }
