@@ -5,9 +5,24 @@
 #include "apps/calibration_files.hpp"
 #include "apps/outputs.hpp"
 #include "config/experiment/read_post_training.hpp"
+#include "planner/emit/verl.hpp"
 #include "studies/post_training/post_training.hpp"
 
 namespace orrery {
+namespace {
+
+PostTrainingExperiment read_post_training(const std::string& text, const ExperimentArguments& arguments) {
+  return PostTrainingExperiment(text, arguments.experiment, arguments.overrides,
+                                catalog_with(arguments.calibrations), menus());
+}
+
+}  // namespace
+
+int emit_post_training(const std::string& text, const ExperimentArguments& arguments) {
+  const std::string script = write_verl(read_post_training(text, arguments));
+  std::fwrite(script.data(), 1, script.size(), stdout);
+  return kDone;
+}
 
 int run_post_training(const std::string& text, const ExperimentArguments& arguments,
                       const PostTrainingFiles& files, const CommonOptions& common) {
@@ -16,8 +31,7 @@ int run_post_training(const std::string& text, const ExperimentArguments& argume
   OutputFile* const json = outputs.open(files.json);
   OutputFile* const csv = outputs.open(files.csv);
   OutputFile* const trace = outputs.open(files.trace);
-  const PostTrainingExperiment experiment(text, arguments.experiment, arguments.overrides,
-                                          catalog_with(arguments.calibrations), menus());
+  const PostTrainingExperiment experiment = read_post_training(text, arguments);
   const PostTrainingResult result = simulate_post_training(experiment);
   if (json != nullptr) json->write(post_training_json(result, 2));
   if (csv != nullptr) csv->write(post_training_csv(result));

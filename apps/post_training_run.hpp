@@ -18,4 +18,7 @@ struct PostTrainingFiles {
 int run_post_training(const std::string& text, const ExperimentArguments& arguments,
                       const PostTrainingFiles& files, const CommonOptions& common);
 
+/// Prints the step as the launch of verl; returns the exit status.
+int emit_post_training(const std::string& text, const ExperimentArguments& arguments);
+
 }  // namespace orrery

@@ -26,6 +26,7 @@
 #include "orrery/rank_grid.hpp"
 #include "orrery/simulate.hpp"
 #include "planner/emit/emit.hpp"
+#include "planner/emit/verl.hpp"
 #include "reports/writers.hpp"
 #include "sim/metrics/memory_moment.hpp"
 #include "sim/metrics/replica_memory.hpp"
@@ -148,8 +149,18 @@ int deliver(const SimulateOptions& options, const CommonOptions& common, const R
   return report.feasible ? kDone : kInfeasible;
 }
 
+/// Returns the frameworks of training, and that of training from rollouts.
+std::vector<std::string> frameworks_of_steps() {
+  std::vector<std::string> names = framework_names();
+  names.emplace_back(kVerl);
+  return names;
+}
+
 /// Prints the whole experiment, or its export to a framework, instead of simulating it.
 int print_experiment(const SimulateOptions& options, const CommonOptions& common) {
+  if (options.framework == kVerl)
+    throw InputError({Diagnostic{options.arguments.experiment, 0, 0, "/post_training",
+                                 "missing, and verl trains from rollouts"}});
   const LocatedExperiment read = read_one(options.arguments, common);
   Memo memo;
   const std::string text = read.apply([&](const Experiment& experiment) {
@@ -162,20 +173,22 @@ int print_experiment(const SimulateOptions& options, const CommonOptions& common
 
 /// A step of several roles has phases in place of one plan's operations.
 void require_phases_alone(const SimulateOptions& options) {
-  const std::array<std::pair<const char*, bool>, 9> others{{{"--resolved", options.resolved},
-                                                            {"--emit", !options.framework.empty()},
-                                                            {"--html", !options.html.empty()},
-                                                            {"--svg and --draw", options.pictures.any()},
-                                                            {"--what-if", options.what_if.has_value()},
-                                                            {"--memory-timeline", options.memory_timeline},
-                                                            {"--only", options.keys.only.has_value()},
-                                                            {"--kineto", !options.trace.kineto.empty()},
-                                                            {"--ranks", !options.trace.ranks.empty()}}};
+  const std::array<std::pair<const char*, bool>, 9> others{
+      {{"--resolved", options.resolved},
+       {"--emit", !options.framework.empty() && options.framework != kVerl},
+       {"--html", !options.html.empty()},
+       {"--svg and --draw", options.pictures.any()},
+       {"--what-if", options.what_if.has_value()},
+       {"--memory-timeline", options.memory_timeline},
+       {"--only", options.keys.only.has_value()},
+       {"--kineto", !options.trace.kineto.empty()},
+       {"--ranks", !options.trace.ranks.empty()}}};
   for (const auto& [name, given] : others)
     if (given)
-      throw InputError({Diagnostic{
-          "command line", 0, 0, "",
-          std::string("found ") + name + " with post_training, allowed --json, --csv and --trace"}});
+      throw InputError(
+          {Diagnostic{"command line", 0, 0, "",
+                      std::string("found ") + name +
+                          " with post_training, allowed --json, --csv, --trace and --emit verl"}});
 }
 
 /// Returns the exit status where the experiment is a step of post-training; reads its text.
@@ -185,6 +198,7 @@ std::optional<int> try_post_training(SimulateOptions& options, const CommonOptio
   arguments.text = read_text(arguments.experiment);
   if (!has_post_training(*arguments.text, arguments.experiment, arguments.overrides)) return std::nullopt;
   require_phases_alone(options);
+  if (!options.framework.empty()) return emit_post_training(*arguments.text, arguments);
   return run_post_training(*arguments.text, arguments, {options.json, options.csv, options.trace.file},
                            common);
 }
@@ -229,7 +243,7 @@ Command add_simulate(CLI::App& app, const CommonOptions& common) {
       app.add_option("--emit", options->framework,
                      "Print the plan as arguments or configuration of a framework; nothing is simulated")
           ->type_name("FRAMEWORK")
-          ->check(one_of(framework_names()))
+          ->check(one_of(frameworks_of_steps()))
           ->excludes(batch)
           ->excludes(resolved);
   for (const char* output : {"--json", "--csv", "--only", "--what-if"})

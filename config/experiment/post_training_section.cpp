@@ -54,6 +54,7 @@ class SectionReader {
                        section_.response, path_, scope_);
     check_bounded("prompt_tokens", section_.prompt);
     check_bounded("response_tokens", section_.response);
+    idle("growth_tokens_per_step", section_.response.kind == LengthKind::log_normal, "log-normal responses");
   }
 
   /// Micro-batches and caches are made for the longest sample.
@@ -128,6 +129,10 @@ class SectionReader {
     idle("partial_rollouts", section_.schedule == RolloutSchedule::asynchronous, "schedule asynchronous");
     idle("kept_groups", section_.algorithm == PostTrainingAlgorithm::dapo, "algorithm dapo");
     idle("weight_sync", section_.placement == RolePlacement::disaggregated, "placement disaggregated");
+    idle("sync_tensor_us",
+         section_.placement != RolePlacement::disaggregated ||
+             section_.weight_sync == WeightSyncMethod::broadcast,
+         "weight_sync broadcast");
     idle("sync_bucket_mb", section_.weight_sync == WeightSyncMethod::checkpoint_engine,
          "weight_sync checkpoint-engine");
     idle("offload", section_.placement != RolePlacement::disaggregated, "placement colocated or hybrid");
@@ -177,6 +182,10 @@ class SectionReader {
                          "synchronous, or placement disaggregated",
                          kRolloutScheduleNames[static_cast<std::size_t>(section_.schedule)],
                          kRolePlacementNames[static_cast<std::size_t>(section_.placement)]));
+    if (section_.is_streaming() && section_.verifier_width > 0)
+      scope_.findings.add(
+          "/post_training/roles/reward/width",
+          "found with partial_rollouts, whose samples do not wait for each other; allowed none", Anchor::key);
     if (section_.partial_rollouts && section_.max_staleness == 0)
       refuse("partial_rollouts", "found with max_staleness 0, where no sample may outlive its weights");
     if (section_.is_streaming() && (section_.oversampling > 1 || section_.kept_groups < 1))

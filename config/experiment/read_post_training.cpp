@@ -13,6 +13,7 @@
 #include "config/experiment/post_training_section.hpp"
 #include "config/experiment/read_experiment.hpp"
 #include "config/experiment/read_parts.hpp"
+#include "config/experiment/share_gpus.hpp"
 #include "config/schema/aliases.hpp"
 #include "config/schema/fields.hpp"
 #include "config/schema/overrides.hpp"
@@ -139,7 +140,13 @@ struct PostTrainingExperiment::State {
         findings.add(fmt::format("/{}", key), "found beside post_training, which has no such part",
                      Anchor::key);
     section = read_post_training_section(section_given, whole, path, scope);
-    if (findings.empty()) share_gpus(path, findings);
+    if (findings.empty()) {
+      all_gpus = whole.cluster.nodes * whole.cluster.gpus_per_node;
+      RoleSet played;
+      for (const PostTrainingRole role : kRoles) played[static_cast<std::size_t>(role)] = is_played(role);
+      const bool own_cluster = keys_of(PostTrainingRole::rollout).contains("cluster");
+      gpus = share_gpus(section, played, all_gpus, own_cluster, path, findings);
+    }
     if (!findings.empty()) throw located_error(findings);
   }
 
@@ -152,64 +159,6 @@ struct PostTrainingExperiment::State {
 
   [[nodiscard]] const Json& keys_of(PostTrainingRole role) const {
     return member_or_empty(member_or_empty(section_given, "roles"), name_of(role));
-  }
-
-  void share_gpus(const Path& path, Findings& findings) {
-    const auto index = [](PostTrainingRole role) { return static_cast<std::size_t>(role); };
-    const Path roles_path(path, "roles");
-    const std::int64_t total = whole.cluster.nodes * whole.cluster.gpus_per_node;
-    const bool own_cluster = keys_of(PostTrainingRole::rollout).contains("cluster");
-    const RolePlacement placement = section.placement;
-    const auto refuse = [&](PostTrainingRole role, const std::string& message) {
-      findings.add(Path(Path(roles_path, name_of(role)), "gpus"), message);
-    };
-    all_gpus = total;
-    gpus.fill(total);
-    if (placement == RolePlacement::disaggregated) {
-      const std::int64_t rollouts = section.gpus[index(PostTrainingRole::rollout)];
-      const std::int64_t trainers = section.gpus[index(PostTrainingRole::actor)];
-      const std::int64_t left = own_cluster ? total : total - rollouts;
-      if (!own_cluster && rollouts == 0 && trainers == 0)
-        return findings.add(Path(path, "placement"),
-                            "found disaggregated without the GPUs of roles.rollout or roles.actor, allowed "
-                            "with one of them");
-      gpus.fill(trainers > 0 ? trainers : left);
-      gpus[index(PostTrainingRole::rollout)] = rollouts > 0 ? rollouts : total - trainers;
-      const std::int64_t used = gpus[0] + (own_cluster ? 0 : gpus[index(PostTrainingRole::rollout)]);
-      if (gpus[0] < 1 || gpus[index(PostTrainingRole::rollout)] < 1 || used > total)
-        refuse(rollouts > 0 ? PostTrainingRole::rollout : PostTrainingRole::actor,
-               fmt::format("found {} GPUs for actor and {} for rollouts, allowed 1 or more for each and {} "
-                           "together",
-                           gpus[0], gpus[index(PostTrainingRole::rollout)], total));
-    }
-    if (placement == RolePlacement::hybrid) {
-      std::int64_t left = total;
-      for (const PostTrainingRole role :
-           {PostTrainingRole::reference, PostTrainingRole::critic, PostTrainingRole::reward}) {
-        if (!is_played(role)) continue;
-        const std::int64_t own = section.gpus[index(role)];
-        if (own == 0) refuse(role, "missing, and placement hybrid gives this role GPUs of its own");
-        left -= gpus[index(role)] = own;
-      }
-      gpus[index(PostTrainingRole::actor)] = gpus[index(PostTrainingRole::rollout)] = left;
-      if (left < 1)
-        findings.add(
-            Path(path, "placement"),
-            fmt::format("found {} GPUs left for actor and rollouts of {}, allowed 1 or more", left, total));
-    }
-    refuse_idle_gpus(roles_path, findings);
-  }
-
-  /// The keys `gpus` of roles that the placement gives no GPUs of their own.
-  void refuse_idle_gpus(const Path& path, Findings& findings) const {
-    for (const PostTrainingRole role : kRoles) {
-      const std::int64_t given = section.gpus[static_cast<std::size_t>(role)];
-      if (given == 0 || given == gpus[static_cast<std::size_t>(role)]) continue;
-      findings.add(
-          Path(Path(path, name_of(role)), "gpus"),
-          fmt::format("found {}, allowed {} (placement {})", given, gpus[static_cast<std::size_t>(role)],
-                      kRolePlacementNames[static_cast<std::size_t>(section.placement)]));
-    }
   }
 
   /// The cluster with as many GPUs: whole nodes, or a part of one.

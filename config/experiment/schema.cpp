@@ -216,6 +216,20 @@ Schema inference_schema(const Menus& menus) {
   return inference;
 }
 
+Schema post_training_schema(const Menus& menus) {
+  Schema role = object_of(role_fields(), menus);
+  for (const char* part : {"model", "cluster", "plan", "software", "inference"})
+    role["properties"][part]["$ref"] = fmt::format("#/properties/{}", part);
+  Schema roles = Schema::object();
+  for (const std::string_view name : kPostTrainingRoleNames) roles[std::string(name)] = role;
+  Schema section = object_of(post_training_fields(), menus);
+  fill(section, "prompt_tokens", lengths_schema(menus));
+  fill(section, "response_tokens", lengths_schema(menus));
+  fill(section, "roles", closed_object(std::move(roles)));
+  section["required"] = {"algorithm", "prompts_per_step"};
+  return section;
+}
+
 Schema experiment_schema(const Menus& menus) {
   Schema plan = object_of(plan_fields(), menus);
   fill(plan, "recompute", name_or_object(object_of(recompute_fields(), menus), recompute_field(), menus));
@@ -241,6 +255,7 @@ Schema experiment_schema(const Menus& menus) {
   fill(experiment, "problem", problem);
   fill(experiment, "software", with_physical_intervals(object_of(software_fields(), menus), "software."));
   fill(experiment, "simulation", object_of(simulation_fields(), menus));
+  fill(experiment, "post_training", post_training_schema(menus));
   experiment["required"] = {"model", "cluster"};
   return experiment;
 }

@@ -58,6 +58,8 @@ const std::vector<Field<PostTraining>>& post_training_fields() {
           "weight_sync", {kWeightSyncMethodNames, nullptr, {}},
           +[](P& p, std::size_t i) { p.weight_sync = static_cast<WeightSyncMethod>(i); }, "broadcast",
           "how weights come to rollouts on other GPUs"),
+      T::number("sync_tensor_us", "us", 0, 1e6, &P::sync_tensor_us, "770",
+                "host time to hand a tensor over, one by one: broadcast, or on the same GPUs"),
       T::number("sync_bucket_mb", "1e6 bytes", 1, 1e6, &P::sync_bucket_mb, "1024",
                 "checkpoint-engine: weights that are on their way together"),
       T::choice(

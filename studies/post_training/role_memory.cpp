@@ -65,7 +65,7 @@ class RoleMemories {
                              most->parameters + most->workspace.communication, report.gpu_usable_memory, 0});
   }
 
-  /// Of the ways to make room the one that moves least, where the experiment does not say.
+  /// Takes the way to make room that moves least, where the experiment does not say.
   void make_room(const Report& actor) {
     const StageMemory& stage = fullest(actor);
     const Bytes engine = result_.roles[1].peak;

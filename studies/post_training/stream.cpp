@@ -18,7 +18,7 @@ class EngineClock {
 
   /// A pause begins; pauses come in order.
   void pause_at(Picoseconds wall_ps) { begins_.push_back(wall_ps - pause_ps_ * std::ssize(begins_)); }
-  /// What has ended when the pause begins has ended before it.
+  /// A sample that ends when a pause begins ends before it.
   [[nodiscard]] Picoseconds wall(Picoseconds engine_ps) const {
     return engine_ps + pause_ps_ * (std::ranges::lower_bound(begins_, engine_ps) - begins_.begin());
   }
@@ -29,6 +29,12 @@ class EngineClock {
   /// The time on this clock at which a pause begins and ends.
   [[nodiscard]] Picoseconds begin_of(std::int64_t pause) const {
     return begins_[static_cast<std::size_t>(pause)];
+  }
+  /// The time on this clock at a time outside pauses.
+  [[nodiscard]] Picoseconds engine(Picoseconds wall_ps) const {
+    std::int64_t over = 0;
+    while (over < std::ssize(begins_) && wall_ps >= begin_of(over) + pause_ps_ * (over + 1)) ++over;
+    return wall_ps - pause_ps_ * over;
   }
 
  private:
@@ -79,6 +85,22 @@ class SampleStream {
     generation_ =
         generate(setting_.experiment.rollout(), section_, samples, arrivals, setting_.batches.memo());
     std::ranges::stable_sort(generation_.samples, {}, &GeneratedSample::end_ps);
+    taken_.assign(generation_.samples.size(), false);
+  }
+
+  /// Takes samples that would be too old for the next step, and then those that end first.
+  std::vector<GeneratedSample> take(std::int64_t step) {
+    const std::int64_t oldest = step - section_.staleness_bound();
+    std::vector<GeneratedSample> samples;
+    for (const bool must : {true, false}) {
+      for (std::size_t i = 0; i < taken_.size() && samples.size() < batch_; ++i) {
+        const GeneratedSample& sample = generation_.samples[i];
+        if (taken_[i] || (must && clock_.pauses_before(sample.start_ps) > oldest)) continue;
+        taken_[i] = true;
+        samples.push_back(sample);
+      }
+    }
+    return samples;
   }
 
   void train() {
@@ -88,10 +110,10 @@ class SampleStream {
     Picoseconds free = 0;
     for (std::size_t first = 0; first + batch_ <= generation_.samples.size(); first += batch_) {
       StreamStep step;
-      const auto begin = generation_.samples.begin() + static_cast<std::ptrdiff_t>(first);
-      step.samples.assign(begin, begin + static_cast<std::ptrdiff_t>(batch_));
+      step.samples = take(std::ssize(steps_));
       step.work = setting_.batches.pricer().work(setting_.batches.trained(step.samples));
-      step.start_ps = std::max(free, clock_.wall(step.samples.back().end_ps) + latency);
+      const Picoseconds ended = std::ranges::max_element(step.samples, {}, &GeneratedSample::end_ps)->end_ps;
+      step.start_ps = std::max(free, clock_.wall(ended) + latency);
       clock_.pause_at(step.start_ps + step.work.total_ps());
       free = step.start_ps + step.work.total_ps() + setting_.sync_ps;
       steps_.push_back(std::move(step));
@@ -103,7 +125,8 @@ class SampleStream {
   std::vector<Sample> all_;
   std::size_t batch_ = 0;  ///< samples of a batch
   EngineClock clock_;
-  Generation generation_;  ///< in the order of their ends
+  Generation generation_;    ///< in the order of their ends
+  std::vector<bool> taken_;  ///< by sample: it has been trained on
   std::vector<StreamStep> steps_;
 };
 
@@ -115,6 +138,21 @@ void add_staleness(const StreamStep& step, std::int64_t number, const EngineCloc
     if (result.staleness.size() <= updates) result.staleness.resize(updates + 1);
     ++result.staleness[updates];
   }
+}
+
+/// Time of replicas without a sample under way, summed over them, between two times of the engine.
+Int128 idle_time(const Generation& generation, std::int64_t replicas, Picoseconds from, Picoseconds to) {
+  std::vector<GeneratedSample> samples = generation.samples;
+  std::ranges::sort(samples, {}, &GeneratedSample::start_ps);
+  std::vector<Picoseconds> busy_until(static_cast<std::size_t>(replicas), from);
+  Int128 idle = 0;
+  for (const GeneratedSample& sample : samples) {
+    Picoseconds& until = busy_until[sample.replica];
+    idle += std::max<Picoseconds>(0, std::min(sample.start_ps, to) - until);
+    until = std::max(until, std::min(sample.end_ps, to));
+  }
+  for (const Picoseconds until : busy_until) idle += std::max<Picoseconds>(0, to - until);
+  return idle;
 }
 
 }  // namespace
@@ -134,6 +172,10 @@ void generate_on(const StepSetting& setting, PostTrainingResult& result) {
   const Picoseconds origin = at(filling).start_ps;
   result.steps = measured;
   result.duration_ps = at(filling + measured).start_ps - origin;
+  const Plan& plan = experiment.rollout().plan;
+  result.idle.rollouts_ps = idle_time(stream.generation(), plan.data_parallel, stream.clock().engine(origin),
+                                      stream.clock().engine(at(filling + measured).start_ps)) *
+                            (plan.gpus() / plan.data_parallel);
   result.batch_mean = stream.generation().serving.batch_mean;
   result.preemptions = stream.generation().serving.preemptions;
   result.micro_batches = at(filling).work.first_update.shape.micro_batches;

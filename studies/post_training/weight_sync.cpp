@@ -54,7 +54,8 @@ class SyncPrice {
         gpus_per_node_(actor_.cluster.gpus_per_node) {}
 
   WeightSync price(Bytes model_bytes, Bytes rollout_gpu_bytes) {
-    WeightSync sync{model_bytes, rollout_gpu_bytes};
+    WeightSync sync{model_bytes, rollout_gpu_bytes, checkpoint_tensors(actor_.model)};
+    sync.host_ps = from_microseconds(section_.sync_tensor_us) * sync.tensors;
     if (section_.placement != RolePlacement::disaggregated) {
       to_own_gpus(sync);
     } else if (section_.weight_sync == WeightSyncMethod::broadcast) {
@@ -97,7 +98,7 @@ class SyncPrice {
     if (!shares_layout(actor_.plan, rollout_.plan))
       sync.gather_ps = time(Collective::all_gather, sync.model_bytes, one_copy(actor_.plan));
     sync.load_ps = copy_ps(2 * sync.rollout_gpu_bytes, rollout_.cluster.gpu_of_class(0).memory_gb_per_s);
-    sync.total_ps = sync.gather_ps + sync.load_ps;
+    sync.total_ps = sync.host_ps + sync.gather_ps + sync.load_ps;
   }
 
   /// The trainer's first rank has the whole model, which all rollout GPUs get and keep their part of.
@@ -108,12 +109,13 @@ class SyncPrice {
     for (std::int64_t gpu = 0; gpu < rollout_.plan.gpus(); ++gpu)
       members.push_back(static_cast<std::uint32_t>(actor_.plan.gpus() + gpu));
     sync.send_ps = time(Collective::broadcast, sync.model_bytes, members);
-    sync.total_ps = sync.gather_ps + sync.send_ps;
+    sync.total_ps = sync.host_ps + sync.gather_ps + sync.send_ps;
   }
 
   /// Every trainer GPU writes an equal part of the model to its host; each rail of NICs carries its share of
   /// the model to all nodes of rollouts; their GPUs read what they keep.
   void through_hosts(WeightSync& sync) {
+    sync.host_ps = 0;
     const double host_gb_per_s = actor_.cluster.gpu_of_class(0).host_link_gb_per_s;
     sync.gather_ps = copy_ps(sync.model_bytes / actor_.plan.gpus(), host_gb_per_s);
     Members nodes{0};
@@ -144,6 +146,19 @@ class SyncPrice {
 };
 
 }  // namespace
+
+std::int64_t checkpoint_tensors(const Model& model) {
+  const std::int64_t biases = model.qkv_biases ? 3 : 0;
+  const std::int64_t attention =
+      (model.latent() ? 7 : 4 + biases) + (model.qk_norm == QueryKeyNorm::none ? 0 : 2);
+  const std::int64_t norms = model.post_norms ? 4 : 2;
+  const std::int64_t mlp = model.gated_mlp ? 3 : 2;
+  const std::int64_t with_experts =
+      model.experts > 0 ? (model.layers - model.dense_layers) / model.moe_layer_frequency : 0;
+  const std::int64_t expert_layer = mlp * (model.experts + (model.shared_experts > 0 ? 1 : 0)) + 1;
+  return model.layers * (attention + norms) + (model.layers - with_experts) * mlp +
+         with_experts * expert_layer + (model.tied_embeddings ? 2 : 3);
+}
 
 WeightSync weight_sync(const PostTrainingExperiment& experiment, std::int64_t parameters,
                        Bytes rollout_gpu_bytes, Memo& memo) {

@@ -11,11 +11,17 @@ namespace orrery {
 struct WeightSync {
   Bytes model_bytes = 0;        ///< weights of the whole model, as they travel
   Bytes rollout_gpu_bytes = 0;  ///< those that a rollout GPU keeps
+  std::int64_t tensors = 0;     ///< as checkpoints have them
+  Picoseconds host_ps = 0;      ///< to hand them over one by one
   Picoseconds gather_ps = 0;    ///< trainer ranks put their shards together
   Picoseconds send_ps = 0;      ///< to the rollouts' nodes
   Picoseconds load_ps = 0;      ///< into their GPUs
   Picoseconds total_ps = 0;     ///< of all, where buckets of them run side by side less than their sum
 };
+
+/// Returns the number of tensors of a model's checkpoint: each matrix of an attention, an MLP or an expert is
+/// one.
+[[nodiscard]] std::int64_t checkpoint_tensors(const Model& model);
 
 /// @param parameters  of the model
 /// @param rollout_gpu_bytes  weights on a GPU of the rollouts' fullest stage

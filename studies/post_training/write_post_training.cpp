@@ -82,9 +82,14 @@ OrderedJson staleness_json(const PostTrainingResult& result) {
 }
 
 OrderedJson sync_json(const WeightSync& sync) {
-  return {{"model_bytes", sync.model_bytes},        {"rollout_gpu_bytes", sync.rollout_gpu_bytes},
-          {"gather_s", to_seconds(sync.gather_ps)}, {"send_s", to_seconds(sync.send_ps)},
-          {"load_s", to_seconds(sync.load_ps)},     {"time_s", to_seconds(sync.total_ps)}};
+  return {{"model_bytes", sync.model_bytes},
+          {"rollout_gpu_bytes", sync.rollout_gpu_bytes},
+          {"tensors", sync.tensors},
+          {"host_s", to_seconds(sync.host_ps)},
+          {"gather_s", to_seconds(sync.gather_ps)},
+          {"send_s", to_seconds(sync.send_ps)},
+          {"load_s", to_seconds(sync.load_ps)},
+          {"time_s", to_seconds(sync.total_ps)}};
 }
 
 OrderedJson memory_json(const std::vector<RoleMemory>& roles) {
