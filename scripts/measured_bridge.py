@@ -28,6 +28,22 @@ DEEPSEEK_LAYERS = {
 # Releases from 26.04 on fuse router, permutation and sorting.
 FUSED_SINCE = "26.04"
 DEDUPLICATING = {"deepep", "hybridep"}
+# Presets of 25.11 with the plans of its table, which put expert messages beside the other pass of a pair
+# (scripts/performance/configs/qwen3/workload_base_configs.py, moe_a2a_overlap).
+OVERLAPPED = {("25.11", "Qwen3 235B-A22B", "H100-SXM5-80GB"), ("25.11", "Qwen3 235B-A22B", "B200-SXM")}
+# Recompute of releases before presets were tables, for their plans (scripts/performance/configs/deepseek/
+# deepseek_v3_llm_pretrain.py of 25.09: DeepEP, too, on H100s where no tokens are dropped; workload_base_configs.py of
+# 25.11).
+RECOMPUTED = {("25.09", "DeepSeek-V3", "H100-SXM5-80GB"): "mla_up_proj,mlp", ("25.09", "DeepSeek-V3", "B200-SXM"): "mla_up_proj",
+              ("25.11", "DeepSeek-V3", "B200-SXM"): "mla_up_proj"}
+DEEP_EP = {("25.09", "DeepSeek-V3", "H100-SXM5-80GB")}
+# Rows that their twin in another release contradicts, by the beginning of their names.
+CONTRADICTED = {
+    "26.02.01-qwen3_235b_a22b-b300-256-mxfp8": "49.6 s, where GB300 takes 19.9 s in the same release and H100 81 s",
+    "25.11-qwen3_30b_a3b-h100-16-fp8-cs": "24.8 s, where the same plan took 12.5 s with dropped tokens in 25.09, and "
+                                          "26.04 takes 14.7 s for as many samples",
+    "26.06.01-gptoss120b-gb300-64-mxfp8": "4.04 s, where the same recipe took 2.47 s in 26.06",
+}
 
 
 def megatron_bridge(rows, presets):
@@ -40,6 +56,16 @@ def megatron_bridge(rows, presets):
     preset_of = {name: preset for preset in presets for name in preset["matched_rows"].split()}
     return [bridge_row(row, preset_of.get(row["id"], {})) for row in rows
             if is_expressible(row, preset_of.get(row["id"], {}))]
+
+
+def name_of(row):
+    return row["id"].removeprefix("mb-").removesuffix("-pre-training")
+
+
+def contradicted(rows, presets):
+    """Remarks on rows that are left out though a plan can say what they ran."""
+    return [f"Left out: {name}: its twin contradicts it: {why}" for name, why in CONTRADICTED.items()
+            if any(name_of(row) == name for row in rows)]
 
 
 def model_of(row):
@@ -55,7 +81,7 @@ def further_tokens(row):
 
 
 def is_expressible(row, preset):
-    return (model_of(row) is not None and row["task"] == "Pre-Training"
+    return (model_of(row) is not None and row["task"] == "Pre-Training" and name_of(row) not in CONTRADICTED
             and not (row["container"] == "26.08" and row["experts"]) and not preset.get("cpu_offloading_num_layers"))
 
 
@@ -74,9 +100,15 @@ def graphs_of(preset):
     return {"plan.cuda_graphs": "layers"} if "attn" in names else {}
 
 
+def release_of(row):
+    """The release, model and GPU of a row, as scripts of a release know them."""
+    return row["container"], next(name for name in MODELS if row["model"].startswith(name)), row["gpu"]
+
+
 def overlap_of(row, preset):
     """Returns the overlap of expert messages with the other pass of a pair; DeepSeek-V3 on H100s always had it."""
-    always = row["model"].startswith("DeepSeek") and row["gpu"].startswith("H100")
+    release = release_of(row)
+    always = release[1:] == ("DeepSeek-V3", "H100-SXM5-80GB") or release in OVERLAPPED
     asked = preset.get("moe_a2a_overlap") == "True" or always
     chunks = int(row["pp"]) == 1 or int(row["vp"] or 1) > 1
     return {"plan.overlap_expert_parallel": True} if asked and chunks and row["experts"] else {}
@@ -96,7 +128,8 @@ def nodes_of(row):
 def experts_of(row, preset):
     if not row["experts"]:
         return {}
-    dispatcher = "deduplicated" if preset.get("moe_dispatcher") in DEDUPLICATING else "all-to-all"
+    deduplicates = preset.get("moe_dispatcher") in DEDUPLICATING or release_of(row) in DEEP_EP
+    dispatcher = "deduplicated" if deduplicates else "all-to-all"
     drops = {"plan.capacity_factor": 1} if "(tokendrop)" in row["model"] else {}
     return {"plan.expert_tensor_parallel": 1, "plan.dispatcher": dispatcher, **drops}
 
@@ -110,13 +143,15 @@ def layers_of(row):
 
 def bridge_row(row, preset):
     sharded = row["zero"].startswith("FSDP")
-    notes = ["recompute as the preset of the release" if preset else "preset not matched: no recompute assumed"]
+    modules = preset.get("recompute_modules", "") or RECOMPUTED.get(release_of(row), "")
+    notes = ["recompute as the preset of the release" if preset else
+             "recompute as the script of the release" if modules else "preset not matched: no recompute assumed"]
     moments = {"plan.moment_precision": "bf16"} if row["model"].startswith(("DeepSeek", "Kimi")) else {}
     return {
-        "name": row["id"].removeprefix("mb-").removesuffix("-pre-training"), **model_of(row),
+        "name": name_of(row), **model_of(row),
         "model.seq_length": int(row["seq"]), **further_tokens(row), **nodes_of(row), **plan(row), **schedule(row),
         **layers_of(row), **experts_of(row, preset), "plan.sequence_parallel": int(row["tp"]) > 1,
-        "plan.recompute": recompute(preset.get("recompute_modules", "")), "plan.zero_stage": 3 if sharded else 1,
+        "plan.recompute": recompute(modules), "plan.zero_stage": 3 if sharded else 1,
         "plan.overlap_gradient_reduce": True, "plan.precision": precision_of(row), **moments, **graphs_of(preset),
         **overlap_of(row, preset), "software.gradient_bytes": 2,
         "stack": "megatron-core-2026" if row["container"] >= FUSED_SINCE else "megatron-core-2025",

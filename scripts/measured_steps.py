@@ -2,7 +2,7 @@
 
 import json
 
-from measured_bridge import megatron_bridge
+from measured_bridge import contradicted, megatron_bridge
 from measured_rows import GIB, LLAMA, interleaved_layers, plan, recompute, schedule, shape
 
 MEGATRON = {"plan.overlap_gradient_reduce": True, "stack": "megatron-core-2025"}
@@ -170,7 +170,8 @@ TABLES = {
     "nemo-launcher-a100": (["nemo-launcher-a100.csv"], as_it_is),
     "moe-folding": (["moe.csv"], moe_folding),
     "moe-plans": (["moe.csv"], moe_plans),
-    "megatron-bridge": (["nemo-megatron-bridge.csv", "nemo-megatron-bridge-recipes.csv"], megatron_bridge),
+    "megatron-bridge": (["nemo-megatron-bridge.csv", "nemo-megatron-bridge-recipes.csv"], megatron_bridge,
+                        contradicted),
     "long-context": (["long-context.csv"], long_context),
     "nemo-long-sequence": (["nemo-long-sequence.csv"], nemo_long_sequence),
 }

@@ -65,7 +65,8 @@ const std::vector<Field<Software>>& software_fields() {
       T::flag("bias_gradient_kernels", &S::bias_gradient_kernels, "false",
               "the gradient of a bias is a kernel; else the product for the weight's gradient adds it up"),
       T::flag("expert_bias_kernels", &S::expert_bias_kernels, "false",
-              "biases behind the second product of experts are kernels of their own, for each expert"),
+              "experts with biases (gpt-oss): these, and bounds on what their gates take, are kernels of "
+              "their own"),
       T::integer("gradient_bytes", 2, 4, &S::gradient_bytes, "2",
                  "width in which 16-bit training keeps and reduces gradients"),
       T::number("kept_bytes_per_logit", "", 0, kMaxBytes, &S::kept_bytes_per_logit, "4",
@@ -153,7 +154,7 @@ const std::vector<Field<Software>>& software_fields() {
       T::number("data_reduce_wait_ms", "ms", 0, kMaxMicroseconds, &S::data_reduce_wait_ms, "0",
                 "the first reduction over data-parallel workers in a step waits for the last of them"),
       T::number("exchange_wait_ms", "ms", 0, kMaxMicroseconds, &S::exchange_wait_ms, "0",
-                "the first exchange with gossip neighbours in a step waits for them"),
+                "training.data loaded: the first exchange with gossip neighbours in a step waits for them"),
       T::number(
           "fusion_buffer_mb", "MB", 0, kMaxMicroseconds, &S::fusion_buffer_mb, "0",
           "the default of plan.bucket_mb, as a background thread or DDP fuses tensors; 0: that has its own"),

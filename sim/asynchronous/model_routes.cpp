@@ -32,7 +32,8 @@ ModelRoutes::ModelRoutes(const Experiment& experiment, const Topology& topology,
       adjusts_(experiment.software.split_node_efficiency) {
   for (const std::uint32_t rank : ranks_) {
     Message message{Collective::send_recv, bytes[stage_of(grid_, rank)], Dimension::data};
-    message.wait_ps = from_microseconds(experiment.software.exchange_wait_ms * 1e3);
+    if (experiment.training.data == DataInput::loaded)
+      message.wait_ps = from_microseconds(experiment.software.exchange_wait_ms * 1e3);
     messages_.push_back(message);
   }
 }

@@ -134,7 +134,7 @@ class TrainingRun {
   /// Known by all of the experiment, compared key by key, and by the figures asked for.
   std::shared_ptr<const MeasuredStep> measured(Experiment simulated, bool repeats) {
     simulated.name.clear();  // changes nothing
-    simulated.training = {0, 0, simulated.loads_images() ? DataInput::loaded : DataInput::synthetic};
+    simulated.training = {0, 0, simulated.training.data};
     simulated.accuracy = {};
     simulated.problem = {};
     const ShortenedRun shortened = shortened_run(experiment_.plan, simulated.plan.micro_batches());

@@ -140,6 +140,7 @@ class Fitter {
     const ConstantValues effects = take_effects(by_row);
     const Determination found = determination(by_row, residuals, weights);
     fit_.singular_values = found.singular_values;
+    fit_.leaning = leaning(by_row, weights);
     for (std::size_t j = 0; j < values_.size(); ++j) {
       const double effect = effects[j];
       if (effect < kLeastEffect) keep_base(j);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "studies/calibrate/fit_problem.hpp"
+#include "studies/calibrate/identifiability.hpp"
 
 namespace orrery {
 
@@ -41,7 +42,8 @@ struct Fit {
   std::vector<FittedConstant> constants;  ///< as problem.variables
   std::vector<FittedRow> rows;            ///< as problem.rows
   std::vector<double> singular_values;
-  int evaluations = 0;  ///< of the fit to all rows
+  std::vector<Leaning> leaning;  ///< pairs of constants that move the rows alike
+  int evaluations = 0;           ///< of the fit to all rows
   double base_loss = 0;
   double loss = 0;
 };

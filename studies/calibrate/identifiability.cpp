@@ -20,7 +20,34 @@ double deviation(const std::vector<double>& residuals, const std::vector<double>
   return std::max(std::sqrt(sum / static_cast<double>(free)), kRepeatability);
 }
 
+/// From here on two columns lean on each other: what one explains the other explains to four fifths.
+constexpr double kLeaning = 0.9;
+
+double product(const Sensitivity& rows, const std::vector<double>& weights, std::size_t one,
+               std::size_t other) {
+  double sum = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) sum += weights[i] * rows[i][one] * rows[i][other];
+  return sum;
+}
+
 }  // namespace
+
+std::vector<Leaning> leaning(const Sensitivity& sensitivity, const std::vector<double>& weights) {
+  std::vector<Leaning> out;
+  const std::size_t columns = sensitivity.empty() ? 0 : sensitivity.front().size();
+  for (std::size_t j = 0; j < columns; ++j) {
+    for (std::size_t k = j + 1; k < columns; ++k) {
+      const double lengths =
+          std::sqrt(product(sensitivity, weights, j, j) * product(sensitivity, weights, k, k));
+      const double cosine = lengths > 0 ? product(sensitivity, weights, j, k) / lengths : 0;
+      if (std::abs(cosine) >= kLeaning) out.push_back({j, k, cosine});
+    }
+  }
+  std::ranges::stable_sort(out, [](const Leaning& a, const Leaning& b) {
+    return std::abs(a.correlation) > std::abs(b.correlation);
+  });
+  return out;
+}
 
 Determination determination(const Sensitivity& sensitivity, const std::vector<double>& residuals,
                             const std::vector<double>& weights) {

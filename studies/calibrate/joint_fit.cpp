@@ -57,6 +57,7 @@ class JointFitter {
       near = linear(out.ratios, out.values);
     }
     out.standard_errors = errors(near, out.values);
+    out.leaning = leaning_pairs(near);
     return out;
   }
 
@@ -76,9 +77,12 @@ class JointFitter {
   [[nodiscard]] const std::vector<FitRow>& rows() const { return problem_.fit.rows; }
   [[nodiscard]] const std::vector<FitVariable>& variables() const { return problem_.fit.variables; }
 
+  /// A value of the catalog outside its bounds starts at the nearer one: steps from beyond it would all end
+  /// there, and seem to make the fit worse.
   [[nodiscard]] Values base_values() const {
     Values out;
-    for (const FitVariable& v : variables()) out.push_back(v.base_value);
+    for (const FitVariable& v : variables())
+      out.push_back(std::clamp(v.base_value, v.bounds.low, v.bounds.high));
     return out;
   }
 
@@ -261,6 +265,17 @@ class JointFitter {
   void scale(const std::string& stack, double by, Eigen::VectorXd& step) const {
     for (std::size_t j = 0; j < variables().size(); ++j)
       if (variables()[j].base == stack) step(j) *= by;
+  }
+
+  [[nodiscard]] std::vector<Leaning> leaning_pairs(const Linear& near) const {
+    Sensitivity by_row;
+    Values weights;
+    for (const std::size_t i : all_) {
+      const Eigen::VectorXd row = near.slopes.row(i);
+      by_row.emplace_back(row.begin(), row.end());
+      weights.push_back(robust_weight(near.ratios(i)));
+    }
+    return leaning(by_row, weights);
   }
 
   /// Square roots of the diagonal of the inverse of the loss's curvature.

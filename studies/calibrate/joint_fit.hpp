@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "studies/calibrate/identifiability.hpp"
 #include "studies/calibrate/joint_problem.hpp"
 
 namespace orrery {
@@ -18,6 +19,7 @@ using JointProgress = std::function<void(const std::string& phase, int done, int
 struct JointFit {
   std::vector<double> values;           ///< by variable
   std::vector<double> standard_errors;  ///< of their logarithms
+  std::vector<Leaning> leaning;         ///< pairs of variables that move the rows alike
   std::vector<double> base_ratios;      ///< predicted over measured by row, with the values at the start
   std::vector<double> ratios;           ///< with the fitted ones
   double base_loss = 0;
@@ -25,9 +27,9 @@ struct JointFit {
   int rounds = 0;
 };
 
-/// Fits by Gauss-Newton steps on robust residuals and the spreads, until a round gains less than a
-/// thousandth. The result is the same for every number of threads. @throws InputError for a row that cannot
-/// be simulated.
+/// Starts at the values of the catalog, within their bounds, and fits by Gauss-Newton steps on robust
+/// residuals and the spreads, until a round gains less than a thousandth. The result is the same for every
+/// number of threads. @throws InputError for a row that cannot be simulated.
 [[nodiscard]] JointFit fit_jointly(const JointProblem& problem, unsigned threads,
                                    const JointProgress& progress = {});
 

@@ -44,6 +44,14 @@ std::string doubt(const FittedConstant& constant, const Fit& fit) {
       label(constant, fit), tenth, standard_error(constant));
 }
 
+void write_leaning(const Fit& fit, const Sink& sink) {
+  for (const Leaning& pair : fit.leaning) {
+    sink(fmt::format(
+        "warning: {} and {} lean on each other, correlation {:+.2f}: these rows know both together\n",
+        label(fit.constants[pair.one], fit), label(fit.constants[pair.other], fit), pair.correlation));
+  }
+}
+
 void write_edges(const Fit& fit, const Sink& sink) {
   for (const FittedConstant& c : fit.constants) {
     const double place = c.variable.place_of(c.value);
@@ -86,6 +94,7 @@ void write_fit_text(const Fit& fit, const Sink& sink) {
   for (const FittedConstant& c : fit.constants) {
     if (!c.identifiable) sink(doubt(c, fit));
   }
+  write_leaning(fit, sink);
   write_edges(fit, sink);
   write_errors(fit, sink);
   sink(fmt::format("\nloss {:.5g}, of the base {:.5g}; {} evaluations\n", fit.loss, fit.base_loss,

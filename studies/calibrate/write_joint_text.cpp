@@ -34,6 +34,28 @@ void write_constants(const JointProblem& problem, const JointFit& fit, const Sin
   }
 }
 
+std::string name_of(const FitVariable& v) { return fmt::format("{}: {}", v.base, v.constant.key); }
+
+/// Which values of the catalog the fit could not start at.
+void write_starts(const JointProblem& problem, const Sink& sink) {
+  for (const FitVariable& v : problem.fit.variables) {
+    if (v.base_value >= v.bounds.low && v.base_value <= v.bounds.high) continue;
+    sink(fmt::format(
+        "warning: {} is {:.5g}, allowed {:.5g} to {:.5g}: the fit starts at the nearer bound, and "
+        "errors of the base are with it\n",
+        name_of(v), v.base_value, v.bounds.low, v.bounds.high));
+  }
+}
+
+void write_leaning(const JointProblem& problem, const JointFit& fit, const Sink& sink) {
+  for (const Leaning& pair : fit.leaning) {
+    sink(fmt::format(
+        "warning: {} and {} lean on each other, correlation {:+.2f}: these rows know both together\n",
+        name_of(problem.fit.variables[pair.one]), name_of(problem.fit.variables[pair.other]),
+        pair.correlation));
+  }
+}
+
 void write_errors(const char* of, const std::map<std::string, Errors>& errors, const Sink& sink) {
   sink(fmt::format("\n{:<24}  {:>5}  {:>9}  {:>9}  {:>9}  {:>9}\n", of, "rows", "base", "bias", "fitted",
                    "bias"));
@@ -49,6 +71,8 @@ void write_errors(const char* of, const std::map<std::string, Errors>& errors, c
 
 void write_joint_text(const JointProblem& problem, const JointFit& fit, const Sink& sink) {
   write_constants(problem, fit, sink);
+  write_starts(problem, sink);
+  write_leaning(problem, fit, sink);
   std::map<std::string, Errors> stacks, tables;
   for (std::size_t i = 0; i < fit.ratios.size(); ++i) {
     const FitRow& row = problem.fit.rows[i];

@@ -7,6 +7,15 @@
 #include "workloads/models/weight_products.hpp"
 
 namespace orrery {
+namespace {
+
+/// Share of the pace of NICs that NCCL's all-to-alls reach among several ranks of each of several nodes: 40
+/// of the 48 GB/s of other collectives by a NIC of 400 Gb/s. A message goes over NVLink to the GPU on the
+/// rail of its receiver and from there, in chunks, beside those for all other ranks (PXN); rings have one
+/// connection.
+constexpr double kAllToAllShare = 40.0 / 48;
+
+}  // namespace
 
 ExpertLayer::ExpertLayer(const Experiment& experiment, const TransformerShape& shape, SharedExperts shared)
     : model_(experiment.model),
@@ -29,6 +38,7 @@ std::int32_t ExpertLayer::run_again(StepBuilder& to, ModuleSet modules, std::int
   if (modules.has(Module::norm))
     kernels.push_back(as(KernelClass::norm, elementwise(2 * shape_.cut_residual())));
   if (modules.has(Module::activation)) {
+    add_clamps(kernels);
     kernels.push_back(activation(products()));
     if (experts_.shared_ffn > 0)
       kernels.push_back(activation(mlp_products(model_, shape_.tokens, experts_.shared_ffn)));
@@ -57,6 +67,7 @@ void ExpertLayer::add_mlp(std::vector<Kernel>& kernels) const {
   MlpProducts mlp = products();
   if (fuses_mlp()) mlp.first.bytes += both_layouts(experts_.rows * experts_.ffn);
   kernels.push_back(mlp.first);
+  add_clamps(kernels);
   if (!fuses_mlp()) kernels.push_back(activation(mlp));
   kernels.push_back(mlp.second);
 }
@@ -76,7 +87,24 @@ void ExpertLayer::add_mlp_gradient(std::vector<Kernel>& kernels) const {
   kernels.push_back(of_activation);
   if (!fuses_mlp())
     kernels.push_back(as(KernelClass::activation, elementwise(mlp.gradient * shape_.element)));
+  add_clamp_gradients(kernels);
   kernels.push_back(of_input);
+}
+
+/// Megatron-Core bounds what goes into the activation before its fused kernel (fused_bias_geglu.py,
+/// weighted_bias_quick_geglu_impl): a clamp of each half, and a copy that joins them.
+void ExpertLayer::add_clamps(std::vector<Kernel>& kernels) const {
+  if (!clamps()) return;
+  for (const Bytes bytes : {2, 2, 4}) kernels.push_back(memory(bytes * activation_inputs()));
+}
+
+/// PyTorch's gradient of a clamp compares with each bound (3 bytes a value), joins the results (3) where
+/// there are two, and takes the gradient or zero (5). The gated half has one bound and the other half two; a
+/// copy (4) joins them.
+void ExpertLayer::add_clamp_gradients(std::vector<Kernel>& kernels) const {
+  if (!clamps()) return;
+  for (const Bytes of_half : {3, 5, 3, 3, 3, 5}) kernels.push_back(memory(of_half * activation_inputs() / 2));
+  kernels.push_back(memory(4 * activation_inputs()));
 }
 
 /// Bytes of values in the precision of the products, as they are and transposed.
@@ -117,7 +145,9 @@ std::int32_t ExpertLayer::exchange(StepBuilder& to, Bytes bytes, Slot communicat
   if (communicator == Slot::expert_peers) ranks /= ranks_in_node_;
   if (communicator == Slot::expert_node) ranks = ranks_in_node_;
   if (ranks == 1) return after;
-  return to.collective(Part::experts, Collective::all_to_all, bytes, after, communicator, wire);
+  const bool nodes = communicator == Slot::expert && ranks_in_node_ > 1 && ranks > ranks_in_node_;
+  return to.collective(Part::experts, Collective::all_to_all, bytes, after, communicator, wire,
+                       nodes ? kAllToAllShare : 1);
 }
 
 /// Ranks that share the matrices of an expert work on the rows of all of them.

@@ -62,6 +62,16 @@ class ExpertLayer {
   void add_biases(std::vector<Kernel>& kernels) const;
   void add_bias_gradients(std::vector<Kernel>& kernels) const;
   void add_for_each_expert(Bytes bytes, std::vector<Kernel>& kernels) const;
+  /// Experts with biases and gates are those of gpt-oss, which bound what goes into the activation; fused
+  /// kernels do so on the way.
+  [[nodiscard]] bool clamps() const {
+    return model_.biases && model_.gated_mlp && software_.expert_bias_kernels && !fuses_mlp();
+  }
+  void add_clamps(std::vector<Kernel>& kernels) const;
+  void add_clamp_gradients(std::vector<Kernel>& kernels) const;
+  [[nodiscard]] std::int64_t activation_inputs() const {
+    return mlp_inputs(model_) * experts_.rows * experts_.ffn;
+  }
   /// Returns the number of values that the experts put out.
   [[nodiscard]] std::int64_t values() const { return experts_.rows * model_.hidden; }
 

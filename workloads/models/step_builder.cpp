@@ -58,24 +58,24 @@ std::int64_t StepBuilder::ranks_of(Slot communicator) const {
 
 /// Gathered values are cast by the rank that has them, and as a whole where they arrive; sums the other way.
 std::int32_t StepBuilder::collective(Part part, Collective collective, Bytes bytes, std::int32_t after,
-                                     Slot communicator, Wire wire) {
+                                     Slot communicator, Wire wire, double efficiency) {
   const auto sent = wire != nullptr ? plan_.wire_precision.*wire : sent_in(collective, communicator);
   const WireWidth width(sent, element_bytes(plan_.precision), plan_.precision);
   const Bytes moved = sent ? width.of_kept(bytes) : bytes;
-  if (!width.casts()) return collective_as_is(part, collective, moved, after, communicator);
+  if (!width.casts()) return collective_as_is(part, collective, moved, after, communicator, efficiency);
   const std::int64_t ranks = ranks_of(communicator);
   const Bytes before = collective == Collective::all_gather ? divide_up(bytes, ranks) : bytes;
   const Bytes arrived = collective == Collective::reduce_scatter ? divide_up(bytes, ranks) : bytes;
   std::int32_t at = after;
   if (communicator != Slot::context_in) at = compute(part, {width.cast(before)}, at);
-  at = collective_as_is(part, collective, moved, at, communicator);
+  at = collective_as_is(part, collective, moved, at, communicator, efficiency);
   return communicator == Slot::context_out ? at : compute(part, {width.cast(arrived)}, at);
 }
 
 /// Adds a collective that sends values as they are. Calibrations know waits of tensor groups only, so other
 /// groups have none.
 std::int32_t StepBuilder::collective_as_is(Part part, Collective collective, Bytes bytes, std::int32_t after,
-                                           Slot communicator) {
+                                           Slot communicator, double efficiency) {
   const double ranks = communicator == Slot::tensor ? static_cast<double>(plan_.tensor_parallel) : 0;
   const Picoseconds host =
       plan_.cuda_graphs == CudaGraphs::step
@@ -83,7 +83,8 @@ std::int32_t StepBuilder::collective_as_is(Part part, Collective collective, Byt
           : from_microseconds(software_.collective_issue_us + software_.tensor_skew_us * ranks * ranks);
   const auto wait = from_microseconds(software_.tensor_wait_us * std::max(ranks - 1, 0.0));
   const Dimension dimension = communicator_kind(communicator).dimension;
-  const std::uint32_t message = add_message(workload_, {collective, bytes, dimension, host, 1, wait});
+  const std::uint32_t message =
+      add_message(workload_, {collective, bytes, dimension, host, efficiency, wait});
   return add({Op::Kind::communicate, message, part, phase_, after, communicator});
 }
 

@@ -84,12 +84,13 @@ class StepBuilder {
 
   /// Adds a collective of activations or their gradients in a communicator after step `after`, with the casts
   /// that its wire precision asks for; the index of the last step. Bytes as in Message, in the width in which
-  /// they are kept. `wire`: where the communicator alone does not say it.
+  /// they are kept. `wire`: where the communicator alone does not say it. `efficiency`: as
+  /// Message::efficiency.
   std::int32_t collective(Part part, Collective collective, Bytes bytes, std::int32_t after,
-                          Slot communicator = Slot::tensor, Wire wire = nullptr);
+                          Slot communicator = Slot::tensor, Wire wire = nullptr, double efficiency = 1);
   /// Adds a collective whose values travel as they are; returns the index of its step.
   std::int32_t collective_as_is(Part part, Collective collective, Bytes bytes, std::int32_t after,
-                                Slot communicator = Slot::tensor);
+                                Slot communicator = Slot::tensor, double efficiency = 1);
   /// The steps, of which `output` produces the result.
   [[nodiscard]] Steps finish(std::int32_t output) && { return {std::move(steps_), output}; }
 

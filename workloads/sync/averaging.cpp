@@ -135,6 +135,12 @@ OpId Averaging::everywhere(const Payload& payload, const Op& like, OpId dep, std
   return share(payload, like, compute(unpack(payload), like, {arrived}));
 }
 
+/// Workers whose loaders fetch samples for every step reach their exchange at different times.
+Picoseconds Averaging::late_neighbour_ps() const {
+  if (experiment_.training.data != DataInput::loaded) return 0;
+  return from_microseconds(experiment_.software.exchange_wait_ms * 1e3);
+}
+
 std::vector<OpId> Averaging::exchange(const Payload& payload, const CommunicatorLayout::Round& round,
                                       const Op& like, OpId dep, bool first) {
   const OpId ready = compute(compressed(payload), like, {dep});
@@ -144,8 +150,7 @@ std::vector<OpId> Averaging::exchange(const Payload& payload, const Communicator
     if (first) bytes += method_.message_bytes;
     Message message{Collective::send_recv, bytes, Dimension::data, message_host_};
     message.wait_ps = negotiation_ps(payload);
-    if (std::exchange(first, false))
-      message.wait_ps += from_microseconds(experiment_.software.exchange_wait_ms * 1e3);
+    if (std::exchange(first, false)) message.wait_ps += late_neighbour_ps();
     for (std::size_t c = 0; c < round.colours.size(); ++c) {
       arrived.push_back(
           transfer(message, send_stream(c), CommunicatorLayout::out_slot(round, c), like, ready));

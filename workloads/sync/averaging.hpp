@@ -51,6 +51,7 @@ class Averaging {
   [[nodiscard]] Stream stream_over_workers() const;
   [[nodiscard]] std::vector<Kernel> compressed(const Payload& payload) const;
   [[nodiscard]] Picoseconds negotiation_ps(const Payload& payload) const;
+  [[nodiscard]] Picoseconds late_neighbour_ps() const;
   [[nodiscard]] Message global(Collective what, Bytes bytes) const;
   /// Replicas whose values over_workers() brings together.
   [[nodiscard]] std::int64_t averaged() const {

@@ -146,6 +146,25 @@ TEST_CASE("a pinned constant and one that is 0 are not fitted") {
   CHECK(heir.parent_value == 1.05);
 }
 
+// The root starts at 2 and its heirs may have 1.8 at most; the truth is 1.5.
+TEST_CASE("a value outside its bounds starts at the nearer one, and the output says so") {
+  const Catalog outside = family()
+                              .with_calibration(R"({"part": "software", "constants": {
+      "gemm_speed": {"value": 1, "source": "made up", "spread": 1},
+      "elementwise_traffic": {"value": 2, "source": "made up", "spread": 1, "maximum": 1.8}}})",
+                                                "root.json", "root")
+                              .first;
+  const JointProblem problem = make_joint_problem({runs_of("first", kFast)}, family_context(outside));
+  const JointFit fit = fit_jointly(problem, 2);
+  CHECK(fit.rounds > 1);
+  CHECK(fit.loss < fit.base_loss);
+  CHECK(fit.values[variable(problem, "first", "elementwise_traffic")] == doctest::Approx(1.5).epsilon(0.15));
+  std::string text;
+  write_joint_text(problem, fit, [&](std::string_view part) { text += part; });
+  CHECK(text.find("warning: first: software.elementwise_traffic is 2, allowed 1 to 1.8: the fit starts at") !=
+        std::string::npos);
+}
+
 TEST_CASE("the ranges of a calibration come from rows left out, its domain from its rows") {
   const TableContext made = family_context(family());
   const JointProblem problem = make_joint_problem({runs_of("first", kFast), runs_of("second", kSlow)}, made);

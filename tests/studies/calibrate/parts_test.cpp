@@ -40,6 +40,20 @@ TEST_CASE("standard errors are those of least squares") {
   for (const std::size_t j : {1, 2, 3}) CHECK(more.standard_errors[j] > 100);
 }
 
+// Columns (1, 2, 3) and (-2, -4, -6) are one direction; (1, -1, 1) has 2 of sqrt(14 * 3) = 6.5 in common with
+// them. The third row counts nothing in the second case, which leaves (1, 2) and (1, 2.1).
+TEST_CASE("constants lean on each other where they move rows alike") {
+  const auto pairs = leaning({{1, -2, 1}, {2, -4, -1}, {3, -6, 1}}, {1, 1, 1});
+  REQUIRE(pairs.size() == 1);
+  CHECK(pairs[0].one == 0);
+  CHECK(pairs[0].other == 1);
+  CHECK(pairs[0].correlation == doctest::Approx(-1));
+  CHECK(leaning({{1, 1}, {2, 2.1}, {0, 9}}, {1, 1, 0}).size() == 1);
+  CHECK(leaning({{1, 1}, {2, 2.1}, {0, 9}}, {1, 1, 1}).empty());
+  CHECK(leaning({{0, 1}, {0, 2}}, {1, 1}).empty());  // one without effect leans on none
+  CHECK(leaning({}, {}).empty());
+}
+
 TEST_CASE("constants are read and set by key") {
   Experiment experiment;
   for (const char* key : {"software.forward_issue_us", "cluster.gpu.sustained_clock", "cluster.node.ramp_us",
