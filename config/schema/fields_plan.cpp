@@ -284,6 +284,10 @@ const std::vector<Field<Experiment>>& experiment_fields() {
       T::nested("inference",
                 "an object with prompt_tokens, output_tokens, batch_size or requests_per_s, ...: "
                 "requests are served in place of training steps"),
+      T::nested(
+          "run",
+          "an object with steps or tokens, checkpoint, failures, recovery, ...: weeks of training, which "
+          "orrery run simulates"),
       T::nested("accuracy", "an object with target, for the steps and the time until it is reached"),
       T::nested("problem", "an object: what `converge` learns; logistic regression by default"),
       T::nested("software", "an object with what the training framework costs; from the stack's calibration"),

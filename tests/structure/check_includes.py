@@ -83,6 +83,7 @@ MAY_INCLUDE = {
     "studies/capacity": FACE,
     "studies/compare": FACE + CONFIG + REPORTS + ["planner/space", "sim/metrics", "sim/step", "sim/claims", "sim/run", "studies/converge", "studies/validate", "topologies/gossip"],
     "studies/sensitivity": FACE + CONFIG + ["sim/run"],
+    "studies/long_run": FACE + WORKLOADS + ["sim/serving"],
     "studies/elastic": FACE + CONFIG + ["sim/run"] + TOPOLOGIES + WORKLOADS,
     "studies/validate": FACE + CONFIG + REPORTS + ["sim/metrics", "sim/run"],
     "studies/calibrate": FACE + CONFIG + ["studies/validate"],
