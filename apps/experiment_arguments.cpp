@@ -56,12 +56,16 @@ LocatedExperiment read_one(const ExperimentArguments& arguments, const CommonOpt
   return read;
 }
 
-CLI::Option* add_experiment_arguments(CLI::App& app, ExperimentArguments& arguments) {
+void add_one_experiment(CLI::App& app, ExperimentArguments& arguments) {
   app.add_option("experiment", arguments.experiment, "JSON or YAML file, - for standard input")
       ->type_name(kFile);
   app.add_option("overrides", arguments.overrides, "key=value, such as plan.tensor_parallel=4")
       ->type_name(kKeyValue);
   add_calibration_files(app, arguments.calibrations);
+}
+
+CLI::Option* add_experiment_arguments(CLI::App& app, ExperimentArguments& arguments) {
+  add_one_experiment(app, arguments);
   return app.add_flag("--batch", arguments.batch,
                       "One experiment per line of standard input, one result line each");
 }

@@ -32,6 +32,9 @@ using LineMaker = std::function<std::string(const Experiment&)>;
 /// error.
 LocatedExperiment read_one(const ExperimentArguments& arguments, const CommonOptions& common);
 
+/// Adds the arguments of a command on one experiment.
+void add_one_experiment(CLI::App& app, ExperimentArguments& arguments);
+
 /// Adds the arguments to a command; returns the option --batch, which options for single runs exclude.
 CLI::Option* add_experiment_arguments(CLI::App& app, ExperimentArguments& arguments);
 

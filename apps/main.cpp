@@ -42,6 +42,8 @@ constexpr Entry kCommands[] = {
     {"sweep", "All plans of a space into a file of results; the best of them, and exports",
      orrery::add_sweep},
     {"capacity", "The most requests per second within limits of latency", orrery::add_capacity},
+    {"run", "Weeks of training: failures, checkpoints, restarts; when it is done, and at what cost",
+     orrery::add_run},
     {"memory", "Memory by category and stage, without simulating", orrery::add_memory},
     {"plan", "Search for the best plan: proven optimal, or by other methods", orrery::add_plan},
     {"schedule", "The pipeline schedule of an experiment, drawn as text", orrery::add_schedule},

@@ -75,7 +75,8 @@ int show(const std::string& name) {
 
 Command add_show(CLI::App& app, const CommonOptions& /*common*/) {
   auto name = std::make_shared<std::string>();
-  app.add_option("name", *name, "A model, gpu, cluster, calibration or table of measurements, as gpt3-175b")
+  app.add_option("name", *name,
+                 "A model, gpu, cluster, calibration, failure rates or table of measurements, as gpt3-175b")
       ->type_name(kEntry)
       ->required();
   return [name] { return show(*name); };

@@ -91,6 +91,8 @@ Entries list_names(NameKind kind) {
       return catalog_entries(CatalogKind::cluster);
     case NameKind::calibration:
       return catalog_entries(CatalogKind::calibration);
+    case NameKind::failure:
+      return catalog_entries(CatalogKind::failure);
     case NameKind::schedule:
       return menu_entries(pipeline_schedules());
     case NameKind::collective:
@@ -110,7 +112,7 @@ Entries list_names(NameKind kind) {
 }
 
 std::string catalog_entry(NameKind kind, std::string_view name) {
-  if (kind > NameKind::calibration)
+  if (kind > NameKind::failure)
     throw InputError("", "the catalog has no " + std::string(kNameKindNames[static_cast<std::size_t>(kind)]));
   const auto catalog_kind = static_cast<CatalogKind>(kind);
   const Catalog catalog = Catalog::embedded();

@@ -39,6 +39,8 @@ MORE_GPU_KEYS = {"memory_usable_gb", "memory_reserve_gb", "communication_interfe
 CLUSTER_KEYS = {"gpu", "gpus_per_node", "nodes", "fabric"}  # and node where a node has several GPUs
 NODE_KEYS = {"kind", "link_gb_per_s", "calibration"}  # and domain_nodes where nodes share an NVLink switch
 FABRIC_KEYS = {"kind", "nics_per_node", "nic_gbps", "oversubscription", "calibration"}  # and maybe shape, adaptive_routing
+FAILURE_KEYS = {"components"}  # and maybe silent, slow_gpu, slow_link, correlated
+FAILING_COMPONENTS = {"gpu", "memory", "nic", "cable", "switch", "host", "software"}
 CALIBRATION_KEYS = {"part", "constants"}  # and maybe inherits, the domain of its runs, and the fit it comes from
 
 # Constants that are measured or fitted, by the part they belong to: the keys a calibration must hold, itself or
@@ -146,6 +148,8 @@ CLUSTERS = {
     "g2-l4", "a10-server", "rtx4090-workstation", "l40s-server", "rtx3090-workstation", "rtx5090-workstation", "a40-server",
     "rtx-a6000-workstation", "mi325x", "mi355x", "tpu-v5e", "tpu-v6e", "tpu-v7", "gaudi3",
 }
+
+FAILURES = {"llama3-2024", "rsc-1", "rsc-2", "ft-hsdp-2026", "stepfun-2025", "b200-2026"}
 
 
 def mlp_parameters(model, ffn):
@@ -427,6 +431,14 @@ class Checker:
                 check(path, entry)
         return len(found)
 
+    def failures(self, path, entry):
+        """Rates of failures: a mean time of each kind of component. The reader checks the values."""
+        if not self.keys(entry, FAILURE_KEYS, path, {"silent", "slow_gpu", "slow_link", "correlated"}):
+            return
+        for kind, component in entry["components"].items():
+            self.expect(kind in FAILING_COMPONENTS, path, f"unknown component '{kind}'")
+            self.expect("mtbf_hours" in component or "gaps_hours" in component, path, f"{kind} needs mtbf_hours or gaps_hours")
+
     def measurements(self):
         tables = sorted((ROOT / "catalog" / "measurements").glob("*.csv"))
         for path in tables:
@@ -464,6 +476,7 @@ def main():
     count += checker.folder("gpus", GPUS, checker.gpu)
     count += checker.folder("clusters", CLUSTERS, checker.cluster)
     count += checker.folder("calibrations", set(checker.calibrations), checker.calibration)
+    count += checker.folder("failures", FAILURES, checker.failures)
     count += checker.measurements()
     count += checker.practice()
     for problem in checker.problems:

@@ -12,10 +12,10 @@
 namespace orrery {
 namespace {
 
-constexpr std::array<std::string_view, kCatalogKindCount> kKindNames{"model", "gpu", "cluster",
-                                                                     "calibration"};
+constexpr std::array<std::string_view, kCatalogKindCount> kKindNames{"model", "gpu", "cluster", "calibration",
+                                                                     "failure"};
 constexpr std::array<std::string_view, kCatalogKindCount> kFolders{"models/", "gpus/", "clusters/",
-                                                                   "calibrations/"};
+                                                                   "calibrations/", "failures/"};
 constexpr std::string_view kExtension = ".json";
 
 CatalogEntry read_entry(const std::string& path, const std::string& text) {
@@ -41,7 +41,7 @@ void add(CatalogData& data, const std::string& path, const std::string& text) {
     return;
   }
   throw InputError({Diagnostic{"catalog/" + path, 0, 0, "",
-                               "allowed are models/, gpus/, clusters/, calibrations/ NAME.json"}});
+                               "allowed are models/, gpus/, clusters/, calibrations/, failures/ NAME.json"}});
 }
 
 /// Reads a number at the start of `text` and removes it; negative where there is none.

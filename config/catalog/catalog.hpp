@@ -1,5 +1,6 @@
-// Holds the catalog: models, GPUs, clusters and calibrations that an experiment may name. Used by config/ to
-// resolve names and by the command line to list them. Entries are parsed once, when the catalog is made.
+// Holds the catalog: models, GPUs, clusters, calibrations and failure rates that an experiment may name. Used
+// by config/ to resolve names and by the command line to list them. Entries are parsed once, when the catalog
+// is made.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +14,10 @@
 
 namespace orrery {
 
-enum class CatalogKind : std::uint8_t { model, gpu, cluster, calibration };
-inline constexpr std::size_t kCatalogKindCount = 4;
+enum class CatalogKind : std::uint8_t { model, gpu, cluster, calibration, failure };
+inline constexpr std::size_t kCatalogKindCount = 5;
 
-/// "model", "gpu", "cluster" or "calibration".
+/// "model", "gpu", "cluster", "calibration" or "failure".
 std::string_view to_string(CatalogKind kind);
 
 /// Texts by path below catalog/, such as "gpus/h100.json".

@@ -1,4 +1,4 @@
-# Writes OUTPUT, a .cpp with the texts of catalog/{models,gpus,clusters,calibrations}/*.json and
+# Writes OUTPUT, a .cpp with the texts of catalog/{models,gpus,clusters,calibrations,failures}/*.json and
 # catalog/measurements/*.csv and catalog/practice/steps-to-accuracy.csv.
 # cmake -DCATALOG=<catalog folder> -DOUTPUT=<file> -P embed_catalog.cmake
 
@@ -28,7 +28,7 @@ string(APPEND code "#include \"config/catalog/catalog.hpp\"\n#include \"config/c
 
 file(GLOB paths RELATIVE "${CATALOG}"
   "${CATALOG}/models/*.json" "${CATALOG}/gpus/*.json" "${CATALOG}/clusters/*.json"
-  "${CATALOG}/calibrations/*.json")
+  "${CATALOG}/calibrations/*.json" "${CATALOG}/failures/*.json")
 list(SORT paths)
 string(APPEND code "CatalogFiles embedded_catalog_files() {\n  CatalogFiles files;\n")
 foreach(path IN LISTS paths)

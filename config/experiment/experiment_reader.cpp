@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "config/experiment/method_defaults.hpp"
+#include "config/experiment/read_long_run.hpp"
 #include "config/experiment/read_parts.hpp"
 #include "config/experiment/usual_stacks.hpp"
 #include "config/schema/fields.hpp"
@@ -140,6 +141,8 @@ void ExperimentReader::check_parts(const Json& root) {
   check_part(root, top, "software", software_fields());
   check_part(root, top, "training", training_fields());
   check_part(root, top, "inference", inference_fields());
+  if (const Json* run = member(root, "run"))
+    static_cast<void>(read_long_run(*run, Path(top, "run"), resolver_, scope_));
   check_part(root, top, "accuracy", accuracy_fields());
   check_part(root, top, "problem", problem_fields());
   check_part(root, top, "simulation", simulation_fields());
@@ -268,6 +271,12 @@ void ExperimentReader::read_rest(const Json& root, Experiment& experiment) {
     read_training(*training, experiment.training, Path(top, "training"));
   if (const Json* inference = member(root, "inference"))
     experiment.inference = read_inference(*inference, experiment, Path(top, "inference"), scope_);
+  if (const Json* run = member(root, "run")) {
+    const Path path(top, "run");
+    experiment.run = std::make_shared<const LongRun>(read_long_run(*run, path, resolver_, scope_));
+    if (experiment.inference)
+      scope_.findings.add(path, "found beside inference, allowed one of them", Anchor::key);
+  }
   if (const Json* accuracy = member(root, "accuracy")) {
     const Path path(top, "accuracy");
     read_fields(*accuracy, accuracy_fields(), experiment.accuracy, path, scope_);

@@ -294,6 +294,8 @@ Cluster read_cluster(const Json& value, const Path& path, Scope& scope) {
   if (const auto regions = value.find("regions"); regions != value.end())
     take_regions(*regions, value, cluster, Path(path, "regions"), scope);
   read_wiring(cluster, value, path, scope);
+  if (const auto storage = value.find("storage"); storage != value.end())
+    read_fields(*storage, storage_fields(), cluster.storage, Path(path, "storage"), scope);
   if (scope.findings.list().size() != before) return cluster;
   if (cluster.graph) {
     match_graph(cluster, value, path, scope.findings);

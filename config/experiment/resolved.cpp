@@ -72,6 +72,7 @@ class ResolvedTree {
     all["model"] = model();
     all["cluster"] = cluster();
     all.update(run_keys());
+    if (e_.run) all["run"] = run(*e_.run);
     if (e_.accuracy.wanted()) all["accuracy"] = part(e_.accuracy, accuracy_fields());
     if (!e_.inference) all["problem"] = problem();
     if (!e_.stack.empty()) all["stack"] = e_.stack;
@@ -176,6 +177,8 @@ class ResolvedTree {
       wiring(out, "node", part(e_.cluster.node, node_fields()));
       wiring(out, "fabric", part(e_.cluster.fabric, fabric_fields()));
     }
+    if (Tree storage = part(e_.cluster.storage, storage_fields()); !storage.empty())
+      out["storage"] = std::move(storage);
     for (const char* list : {"groups", "regions", "overrides"}) {
       const auto given = given_cluster_.find(list);
       if (given != given_cluster_.end()) out[list] = Tree::parse(given->dump());
@@ -240,6 +243,68 @@ class ResolvedTree {
     if (inference.slo != ServiceLevel{}) out["slo"] = part(inference.slo, service_level_fields());
     if (inference.is_disaggregated())
       out["disaggregated"] = part(inference.disaggregated, disaggregation_fields());
+    return out;
+  }
+
+  Tree run(const LongRun& run) const {
+    Tree out = part(run, long_run_fields());
+    const auto add = [&](const char* key, bool given, Tree keys) {
+      if (given) out[key] = std::move(keys);
+    };
+    add("warmup", run.warmup.steps > 0, part(run.warmup, warm_up_fields()));
+    add("batch_ramp", run.batch_ramp.start > 0, part(run.batch_ramp, batch_ramp_fields()));
+    add("evaluation", run.evaluation.interval_steps > 0, evaluation(run.evaluation));
+    add("maintenance", run.maintenance.interval_hours > 0, part(run.maintenance, maintenance_fields()));
+    if (run.checkpoint) out["checkpoint"] = checkpoint(*run.checkpoint);
+    add("failures", run.failures.any(), failures(run.failures));
+    out["recovery"] = recovery(run.recovery);
+    return out;
+  }
+
+  Tree evaluation(const Evaluation& evaluation) const {
+    Tree out = part(evaluation, evaluation_fields());
+    if (evaluation.samples > 0) out.erase("duration_s");
+    return out;
+  }
+
+  Tree checkpoint(const CheckpointPolicy& policy) const {
+    Tree out = part(policy, checkpoint_fields());
+    if (policy.mode == CheckpointMode::multi_level) return out;
+    out.erase("persistent_target");
+    out.erase("persist_every");
+    return out;
+  }
+
+  /// Without the keys that mean nothing under its policy, which are refused.
+  Tree recovery(const Recovery& recovery) const {
+    Tree out = part(recovery, recovery_fields());
+    if (recovery.policy == RecoveryPolicy::restart)
+      for (const char* key : {"hot_spares", "cold_spares", "cold_start_s"}) out.erase(key);
+    if (recovery.policy < RecoveryPolicy::per_replica) out.erase("reconfigure_s");
+    if (recovery.policy != RecoveryPolicy::shrink) out.erase("keep_batch");
+    return out;
+  }
+
+  Tree failures(const Failures& failures) const {
+    Tree out = part(failures, failures_fields());
+    out.erase("name");
+    for (std::size_t c = 0; c < kFailureComponentCount; ++c) {
+      const ComponentFailures& of = failures.of[c];
+      if (of.mtbf_hours == 0 && of.gaps_hours.empty()) continue;
+      Tree& component = out["components"][std::string(kFailureComponentNames[c])] =
+          part(of, component_failures_fields());
+      if (of.law != FailureLaw::weibull)
+        for (const char* key : {"shape", "age_hours"}) component.erase(key);
+      if (!of.gaps_hours.empty()) component["gaps_hours"] = of.gaps_hours;
+    }
+    if (failures.nodes_per_switch > 0) out["correlated"]["nodes_per_switch"] = failures.nodes_per_switch;
+    const auto fault = [&](const char* key, const HiddenFault& hidden) {
+      if (hidden.mtbf_hours > 0) out[key] = part(hidden, hidden_fault_fields());
+    };
+    fault("slow_gpu", failures.slow_gpu);
+    fault("slow_link", failures.slow_link);
+    fault("silent", failures.silent);
+    if (const auto silent = out.find("silent"); silent != out.end()) silent->erase("speed");
     return out;
   }
 

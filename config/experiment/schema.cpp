@@ -175,6 +175,7 @@ Schema cluster_schema(const Menus& menus) {
   fill(cluster, "groups", {{"type", "array"}, {"minItems", 1}, {"items", group}});
   fill(cluster, "regions", regions_schema(menus));
   fill(cluster, "overrides", {{"type", "array"}, {"items", object_of(override_fields(), menus)}});
+  fill(cluster, "storage", object_of(storage_fields(), menus));
   Schema alike = cluster;
   alike["required"] = {"gpu"};
   Schema mixed = part(std::move(cluster), {"groups"});
@@ -230,6 +231,49 @@ Schema post_training_schema(const Menus& menus) {
   return section;
 }
 
+Schema with_required(Schema object, std::vector<std::string> needed) {
+  object["required"] = std::move(needed);
+  return object;
+}
+
+Schema failures_schema(const Menus& menus) {
+  const Schema name{{"type", "string"}};
+  Schema components = Schema::object();
+  Schema component = object_of(component_failures_fields(), menus);
+  fill(component, "gaps_hours", list_of({{"type", "number"}, {"exclusiveMinimum", 0}}));
+  for (const std::string_view kind : kFailureComponentNames) components[std::string(kind)] = component;
+  Schema failures = object_of(failures_fields(), menus);
+  fill(failures, "components", closed_object(std::move(components)));
+  const FieldInfo& nodes = nodes_per_switch_field();
+  fill(failures, "correlated", map_of(std::array{nodes.name}, nodes, menus));
+  for (const char* fault : {"slow_gpu", "slow_link"})
+    fill(failures, fault, with_required(object_of(hidden_fault_fields(), menus), {"mtbf_hours", "speed"}));
+  fill(failures, "silent", with_required(object_of(hidden_fault_fields(), menus), {"mtbf_hours"}));
+  return {{"anyOf", {name, failures}}};
+}
+
+Schema run_schema(const Menus& menus) {
+  Schema run = object_of(long_run_fields(), menus);
+  fill(run, "warmup", with_required(object_of(warm_up_fields(), menus), {"steps", "slowdown"}));
+  fill(run, "batch_ramp",
+       with_required(object_of(batch_ramp_fields(), menus), {"start", "increment", "samples"}));
+  fill(run, "evaluation", with_required(object_of(evaluation_fields(), menus), {"interval_steps"}));
+  fill(run, "maintenance",
+       with_required(object_of(maintenance_fields(), menus), {"interval_hours", "duration_hours"}));
+  const Schema interval{{"enum", kCheckpointIntervalNames}};
+  Schema checkpoint = object_of(checkpoint_fields(), menus);
+  for (const char* key : {"interval_steps", "interval_minutes"}) {
+    Schema number = checkpoint["properties"][key];
+    const Schema words = number["description"];
+    number.erase("description");
+    checkpoint["properties"][key] = {{"description", words}, {"anyOf", {number, interval}}};
+  }
+  fill(run, "checkpoint", {{"anyOf", {interval, checkpoint}}});
+  fill(run, "failures", failures_schema(menus));
+  fill(run, "recovery", object_of(recovery_fields(), menus));
+  return run;
+}
+
 Schema experiment_schema(const Menus& menus) {
   Schema plan = object_of(plan_fields(), menus);
   fill(plan, "recompute", name_or_object(object_of(recompute_fields(), menus), recompute_field(), menus));
@@ -245,6 +289,7 @@ Schema experiment_schema(const Menus& menus) {
   fill(experiment, "data_parallel_sync", sync_schema(menus));
   fill(experiment, "training", object_of(training_fields(), menus));
   fill(experiment, "inference", inference_schema(menus));
+  fill(experiment, "run", run_schema(menus));
   Schema accuracy = object_of(accuracy_fields(), menus);
   accuracy["required"] = {"target"};
   fill(experiment, "accuracy", accuracy);

@@ -18,6 +18,22 @@ void add_names(std::vector<std::string>& keys, const std::string& prefix, const 
   for (const std::string_view name : names) keys.push_back(prefix + std::string(name));
 }
 
+void add_run_keys(std::vector<std::string>& keys) {
+  add_fields(keys, "run.", long_run_fields());
+  add_fields(keys, "run.warmup.", warm_up_fields());
+  add_fields(keys, "run.batch_ramp.", batch_ramp_fields());
+  add_fields(keys, "run.evaluation.", evaluation_fields());
+  add_fields(keys, "run.maintenance.", maintenance_fields());
+  add_fields(keys, "run.checkpoint.", checkpoint_fields());
+  add_fields(keys, "run.failures.", failures_fields());
+  for (const std::string_view component : kFailureComponentNames)
+    add_fields(keys, "run.failures.components." + std::string(component) + ".", component_failures_fields());
+  for (const char* fault : {"slow_gpu", "slow_link", "silent"})
+    add_fields(keys, "run.failures." + std::string(fault) + ".", hidden_fault_fields());
+  keys.emplace_back("run.failures.correlated.nodes_per_switch");
+  add_fields(keys, "run.recovery.", recovery_fields());
+}
+
 std::vector<std::string> all_keys() {
   std::vector<std::string> keys;
   add_fields(keys, "", experiment_fields());
@@ -31,6 +47,7 @@ std::vector<std::string> all_keys() {
   add_fields(keys, "cluster.node.", node_fields());
   add_fields(keys, "cluster.fabric.", fabric_fields());
   add_fields(keys, "cluster.graph.", graph_fields());
+  add_fields(keys, "cluster.storage.", storage_fields());
   add_fields(keys, "plan.", plan_fields());
   add_fields(keys, "plan.recompute.", recompute_fields());
   add_fields(keys, "plan.wire_precision.", wire_precision_fields());
@@ -45,6 +62,7 @@ std::vector<std::string> all_keys() {
   add_fields(keys, "inference.speculative.", speculation_fields());
   add_fields(keys, "inference.disaggregated.", disaggregation_fields());
   add_fields(keys, "inference.slo.", service_level_fields());
+  add_run_keys(keys);
   add_fields(keys, "accuracy.", accuracy_fields());
   add_fields(keys, "problem.", problem_fields());
   add_fields(keys, "software.", software_fields());

@@ -8,6 +8,7 @@
 
 #include "config/schema/field.hpp"
 #include "orrery/experiment.hpp"
+#include "orrery/long_run.hpp"
 #include "orrery/post_training.hpp"
 
 namespace orrery {
@@ -75,6 +76,19 @@ const std::vector<Field<TokenLengths>>& token_lengths_fields();
 const std::vector<Field<Speculation>>& speculation_fields();
 const std::vector<Field<ServiceLevel>>& service_level_fields();
 const std::vector<Field<Disaggregation>>& disaggregation_fields();
+const std::vector<Field<LongRun>>& long_run_fields();
+const std::vector<Field<CheckpointPolicy>>& checkpoint_fields();
+const std::vector<Field<ComponentFailures>>& component_failures_fields();
+const std::vector<Field<HiddenFault>>& hidden_fault_fields();
+const std::vector<Field<Failures>>& failures_fields();
+/// The one key of run.failures.correlated.
+const FieldInfo& nodes_per_switch_field();
+const std::vector<Field<Recovery>>& recovery_fields();
+const std::vector<Field<WarmUp>>& warm_up_fields();
+const std::vector<Field<BatchRamp>>& batch_ramp_fields();
+const std::vector<Field<Evaluation>>& evaluation_fields();
+const std::vector<Field<Maintenance>>& maintenance_fields();
+const std::vector<Field<Storage>>& storage_fields();
 const std::vector<Field<Accuracy>>& accuracy_fields();
 const std::vector<Field<LearningProblem>>& problem_fields();
 const std::vector<Field<WorkerChange>>& worker_change_fields();

@@ -203,6 +203,8 @@ const std::vector<Field<Cluster>>& cluster_fields() {
       T::nested("groups", "a list of objects with nodes and gpu: nodes in order whose GPUs differ"),
       T::nested("regions", "an object with sites and links: a cluster of clusters"),
       T::nested("overrides", "a list of objects with gpu or node, and speed: slow GPUs"),
+      T::nested("storage",
+                "an object with rates of disks, file system and object store: where checkpoints go"),
   };
   return fields;
 }

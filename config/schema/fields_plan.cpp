@@ -286,6 +286,10 @@ const std::vector<Field<Experiment>>& experiment_fields() {
                 "requests are served in place of training steps"),
       T::nested("post_training",
                 "an object: a step of reinforcement learning from rollouts in place of one of training"),
+      T::nested(
+          "run",
+          "an object with steps or tokens, checkpoint, failures, recovery, ...: weeks of training, which "
+          "orrery run simulates"),
       T::nested("accuracy", "an object with target, for the steps and the time until it is reached"),
       T::nested("problem", "an object: what `converge` learns; logistic regression by default"),
       T::nested("software", "an object with what the training framework costs; from the stack's calibration"),

@@ -296,6 +296,30 @@ struct NodeGroup {
   friend bool operator==(const NodeGroup&, const NodeGroup&) = default;
 };
 
+/// Describes where checkpoints go, in 1e9 bytes/s. No step depends on it.
+struct Storage {
+  double local_write_gb_per_s = 0;  ///< disks of a node; 0: as usual for a node
+  double local_read_gb_per_s = 0;
+  double filesystem_write_gb_per_s = 0;  ///< parallel file system, of all nodes together
+  double filesystem_read_gb_per_s = 0;
+  double object_store_write_gb_per_s = 0;  ///< of all nodes together; 0: as the file system
+  double object_store_read_gb_per_s = 0;
+  /// Most that a node sends to or takes from file system and object store; 0: the rate of its NICs.
+  double node_gb_per_s = 0;
+  /// Most that a process writes, as serializing and one stream allow; 0: no limit.
+  double writer_gb_per_s = 0;
+  double latency_s = 0;  ///< opening, metadata and the commit of a checkpoint, once
+
+  /// Visits all members in order, for keys of caches.
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(local_write_gb_per_s, local_read_gb_per_s, filesystem_write_gb_per_s,
+                 filesystem_read_gb_per_s, object_store_write_gb_per_s, object_store_read_gb_per_s,
+                 node_gb_per_s, writer_gb_per_s, latency_s);
+  }
+  friend bool operator==(const Storage&, const Storage&) = default;
+};
+
 struct Cluster {
   std::string name;
   Gpu gpu;  ///< of all nodes; class 0 where there are several
@@ -308,6 +332,7 @@ struct Cluster {
   std::vector<GpuOverride> overrides;  ///< later ones win
   std::vector<NodeGroup> groups;       ///< of all nodes, in order; empty: one of class 0
   std::vector<Gpu> other_gpus;         ///< classes 1, 2, ...
+  Storage storage;
 
   [[nodiscard]] std::int64_t gpus() const { return gpus_per_node * nodes; }
   /// Rate of the NICs of one GPU together, without losses, in 1e9 bytes/s.
@@ -362,8 +387,8 @@ struct Cluster {
   /// Visits all members in order, for keys of caches.
   template <class Visit>
   auto members(const Visit& visit) const {
-    return visit(name, gpu, gpus_per_node, nodes, node, fabric, graph, regions, overrides, groups,
-                 other_gpus);
+    return visit(name, gpu, gpus_per_node, nodes, node, fabric, graph, regions, overrides, groups, other_gpus,
+                 storage);
   }
   friend bool operator==(const Cluster&, const Cluster&) = default;
 };

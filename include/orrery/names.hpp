@@ -17,6 +17,7 @@ enum class NameKind : std::uint8_t {
   gpu,          ///< `cluster.gpu`
   cluster,      ///< `cluster`
   calibration,  ///< `stack`, and `calibration` of a GPU, node or fabric
+  failure,      ///< `run.failures`
   schedule,     ///< `plan.pipeline_schedule`
   collective,   ///< `plan.collectives.*`
   wiring,       ///< `cluster.node.kind`
@@ -26,9 +27,9 @@ enum class NameKind : std::uint8_t {
   gossip,       ///< `data_parallel_sync.topology`
 };
 /// The parts of `orrery list`, by NameKind.
-inline constexpr std::array<std::string_view, 11> kNameKindNames{
-    "models",  "gpus",    "clusters", "calibrations", "schedules", "collectives",
-    "wirings", "fabrics", "methods",  "compression",  "gossip"};
+inline constexpr std::array<std::string_view, 12> kNameKindNames{
+    "models",      "gpus",    "clusters", "calibrations", "failures",    "schedules",
+    "collectives", "wirings", "fabrics",  "methods",      "compression", "gossip"};
 
 struct NamedEntry {
   std::string name;     ///< as written in an experiment
@@ -38,7 +39,7 @@ struct NamedEntry {
 /// Returns all names of a kind: of the catalog in natural order, of menus in the order of their tables.
 [[nodiscard]] std::vector<NamedEntry> list_names(NameKind kind);
 
-/// The JSON text of a catalog entry: a model, GPU, cluster or calibration.
+/// The JSON text of a catalog entry: a model, GPU, cluster, calibration or table of failure rates.
 /// @throws InputError for an unknown name, with the nearest one, and for the other kinds, which have no
 /// entries.
 [[nodiscard]] std::string catalog_entry(NameKind kind, std::string_view name);

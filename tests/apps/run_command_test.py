@@ -1,0 +1,121 @@
+"""Checks `orrery run`: weeks of training with failures and checkpoints.
+usage: run_command_test.py ORRERY"""
+
+import json
+import subprocess
+import sys
+
+ORRERY = sys.argv[1]
+BASE = {
+    "model": "gpt3-1.3b", "cluster": {"base": "dgx-h100", "nodes": 4},
+    "plan": {"data_parallel": 32, "global_batch_size": 256, "micro_batch_size": 2},
+}
+
+
+def run(keys, *options, status=0, plan=None, storage=None):
+    experiment = json.loads(json.dumps(BASE))
+    experiment["run"] = keys
+    experiment["plan"].update(plan or {})
+    if storage:
+        experiment["cluster"]["storage"] = storage
+    done = subprocess.run([ORRERY, "run", "-", *options], input=json.dumps(experiment), capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == status, (done.returncode, done.stdout, done.stderr)
+    return done
+
+
+def result(keys, status=0, **more):
+    return json.loads(run(keys, "--json", "-", status=status, **more).stdout)
+
+
+def check_no_failures():
+    """Steps times the time of a step, to the picosecond."""
+    found = result({"steps": 1000})
+    assert found["wall_time_s"] == 1000 * found["step_time_s"], found
+    assert found["days"] == found["days_without_interruptions"]
+    assert found["goodput"] == found["effective_training_time_ratio"] == 1
+    assert found["days_p10"] < found["days_p50"] < found["days_p90"]
+    narrow = result({"steps": 1000, "step_range": False})
+    assert narrow["days_p10"] == narrow["days_p90"] == narrow["days"]
+
+
+FAILING = {"components": {"host": {"mtbf_hours": 20}, "software": {"mtbf_hours": 40}}}
+
+
+def check_sums():
+    found = result({"steps": 200_000, "failures": FAILING, "checkpoint": {"interval_minutes": 10}})
+    parts = found["useful_time_s"] + sum(found["lost_time_s"].values())
+    assert abs(parts - found["wall_time_s"]) < 1e-9 * parts, (parts, found["wall_time_s"])
+    assert found["interruptions"] > 3 and set(found["failures"]) == {"host", "software"}
+    laws = found["laws"]
+    for law in ("renewal_effective_training_time_ratio", "first_order_effective_training_time_ratio"):
+        assert abs(found["effective_training_time_ratio"] - laws[law]) < 0.01, (law, found)
+    again = result({"steps": 200_000, "failures": FAILING, "checkpoint": {"interval_minutes": 10}})
+    assert again == found
+
+
+def check_intervals():
+    keys = {"steps": 100_000, "failures": FAILING, "checkpoint": {"interval": "optimal", "stall_s": 20}}
+    best = result(keys)
+    young = result({**keys, "checkpoint": {"stall_s": 20}})
+    often = result({**keys, "checkpoint": {"stall_s": 20, "interval_minutes": 2}})
+    assert best["days"] <= young["days"] * 1.002 and best["days"] < often["days"]
+    assert abs(young["checkpoint"]["interval_s"] - young["laws"]["young_interval_s"]) <= young["step_time_s"]
+
+
+def check_policies():
+    host = {"components": {"host": {"mtbf_hours": 20, "repair_hours": 10}}}
+    days = {}
+    for policy in ("restart", "spares", "shrink", "per-replica", "reroute"):
+        recovery = {"policy": policy} | ({"hot_spares": 20} if policy == "spares" else {})
+        days[policy] = result({"steps": 200_000, "failures": host, "recovery": recovery})["days"]
+    assert days["spares"] < days["restart"] and days["shrink"] < days["restart"], days
+    assert days["per-replica"] < days["restart"], days
+    wrong = run({"steps": 9, "recovery": {"policy": "per-replica"}}, status=2, plan={"zero_stage": 3})
+    assert "zero_group_size" in wrong.stderr, wrong.stderr
+
+
+def check_checkpoint_times():
+    """1.3B parameters at 14 bytes without sharding; a file system of 1 GB/s is the bottleneck."""
+    found = result({"steps": 9000, "checkpoint": {"interval_steps": 1000}}, storage={"filesystem_write_gb_per_s": 1})
+    checkpoint = found["checkpoint"]
+    assert 1.3e9 * 13.9 < checkpoint["bytes"] < 1.4e9 * 14.1, checkpoint
+    assert checkpoint["bytes"] / 1e9 < checkpoint["stall_s"] < 1.1 * checkpoint["bytes"] / 1e9 + 1, checkpoint
+    assert checkpoint["written"] == 8
+    copy = result({"steps": 9000, "checkpoint": {"interval_steps": 1000, "mode": "async"}},
+                  storage={"filesystem_write_gb_per_s": 1})["checkpoint"]
+    assert copy["stall_s"] < 0.05 * checkpoint["stall_s"] and copy["save_s"] > 0.9 * checkpoint["stall_s"], copy
+
+
+def check_outputs():
+    keys = {"steps": 200_000, "failures": FAILING}
+    names, values = run(keys, "--csv", "-").stdout.splitlines()
+    assert "goodput" in names.split(",") and len(names.split(",")) == len(values.split(","))
+    trace = json.loads(run(keys, "--trace", "-").stdout)
+    spans = [event for event in trace["traceEvents"] if event["ph"] == "X"]
+    assert {"steps", "restart"} <= {span["name"] for span in spans}
+    for before, after in zip(spans, spans[1:]):
+        assert abs(before["ts"] + before["dur"] - after["ts"]) < 1, (before, after)
+    assert "interruptions" in run(keys).stdout
+
+
+def check_never_ends():
+    keys = {"steps": 100_000, "failures": {"components": {"host": {"mtbf_hours": 0.1}}},
+            "checkpoint": {"interval_minutes": 30}}
+    found = result(keys, status=3)
+    assert found["days"] is None and "never ends" in found["reasons"][0], found
+    assert "Something fails every" in run(keys, status=3).stdout
+
+
+def check_wrong_input():
+    assert "missing" in subprocess.run([ORRERY, "run", "-"], input=json.dumps(BASE), capture_output=True, text=True,
+                                       check=False).stderr
+    assert "/run" in run({"failures": "rsc-1"}, status=2).stderr
+    assert "data_parallel 2" in run({"steps": 9, "recovery": {"policy": "shrink"}}, status=2,
+                                    plan={"data_parallel": 1, "tensor_parallel": 8, "pipeline_parallel": 4}).stderr
+
+
+for check in (check_no_failures, check_sums, check_intervals, check_policies, check_checkpoint_times, check_outputs,
+              check_never_ends, check_wrong_input):
+    check()
+print("run command: all checks passed")
