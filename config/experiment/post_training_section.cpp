@@ -42,7 +42,7 @@ class SectionReader {
       constexpr std::int64_t kAnyContext = 100'000'000;
       if (file->is_string())
         section_.trace =
-            read_request_trace(file->get<std::string>(), kAnyContext, Path(path_, "lengths"), scope_);
+            read_request_trace(file->get<std::string>(), kAnyContext, false, Path(path_, "lengths"), scope_);
       for (const std::string_view key : {"prompt_tokens", "response_tokens", "growth_tokens_per_step"})
         if (value_.contains(key)) refuse(key, "found beside a file of lengths, which has these");
       return;
