@@ -109,7 +109,7 @@ void read_nemotron_h(ModelReading& r) {
 void complete_nemotron_h(ModelReading& r) {
   narrow_latent_experts(r);
   r.ignore(r.keys.take({"mtp_layers_block_type", "mtp_hybrid_override_pattern"}),
-           "layers for further tokens are like the last layer, or left out");
+           "the layer for further tokens is another than the last one");
   if (r.count_or("multi_token_prediction", 0) == 0) return;
   if (r.cannot(r.facts().at("multi_token_prediction").keys,
                "a layer for further tokens that is not like the last one", "no such layer"))
