@@ -49,7 +49,7 @@ void read_chatglm(ModelReading& r) {
   r.ignore(shares, "model.kv_heads says it");
 }
 
-/// A GLM-4 that has biases has them in the product into attention alone.
+/// MiniCPM3 leaves out the width of values.
 void take_minicpm3_values(ModelReading& r) {
   const auto hidden = r.count("hidden"), heads = r.count("heads");
   if (r.keys.has({"kv_lora_rank"}) && r.value("latent_attention.value_dim").is_null() && hidden && heads)
