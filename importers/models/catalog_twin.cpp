@@ -12,12 +12,12 @@
 namespace orrery::importers::models {
 namespace {
 
-/// Sizes that make a model what it is.
+/// Holds the sizes by which a model is known.
 constexpr std::array<std::string_view, 8> kSizes{
     "layers", "hidden", "heads", "kv_heads", "vocab", "experts", "expert_ffn_hidden", "ffn_hidden"};
 constexpr int kMostUnlike = 1;  ///< of those sizes, for a model to be taken for one of the catalog
 
-/// What a model of the same sizes has in common with the entry too.
+/// Holds keys that a model has in common with an entry, beside sizes, if it is of its kind.
 constexpr std::array<std::string_view, 6> kKinds{"gated_mlp", "normalization", "positions",
                                                  "causal",    "biases",        "parallel_block"};
 

@@ -136,19 +136,28 @@ void read_dropout(ModelReading& r) {
   r.set("dropout", any, keys, keys.empty() ? "the file has no dropout" : "");
 }
 
+/// llm-analysis calls the hidden width as others call that of MLPs.
+void read_widths(ModelReading& r) {
+  const bool of_analysis = r.keys.has({"ffn_embed_dim"});
+  if (of_analysis) r.set_from("hidden", {"hidden_dim"});
+  if (of_analysis) r.set_from("ffn_hidden", {"ffn_embed_dim"});
+  r.set_from("hidden", {"hidden_size", "n_embd", "d_model", "model_dim", "dim", "n_embed", "embed_dim"});
+  if (of_analysis) return;
+  r.set_from("ffn_hidden",
+             {"intermediate_size", "ffn_dim", "n_inner", "ffn_hidden_size", "d_ff", "inner_hidden_size",
+              "ffn_config.ffn_hidden_size", "decoder_ffn_dim", "hidden_dim"});
+}
+
 }  // namespace
 
 void read_sizes(ModelReading& r) {
-  r.set_from("hidden", {"hidden_size", "n_embd", "d_model", "model_dim", "dim", "n_embed", "embed_dim"});
+  read_widths(r);
   r.set_from("layers", {"num_hidden_layers", "n_layer", "n_layers", "num_layers", "num_transformer_layers",
                         "decoder_layers"});
   r.set_from("heads", {"num_attention_heads", "n_head", "n_heads", "num_heads", "decoder_attention_heads"});
   r.set_from("kv_heads", {"num_key_value_heads", "num_kv_heads", "n_head_kv", "attn_config.kv_n_heads",
                           "multi_query_group_num", "num_attention_groups"});
   r.set_from("head_dim", {"head_dim", "kv_channels", "attention_head_dim", "attention_head_size", "d_kv"});
-  r.set_from("ffn_hidden",
-             {"intermediate_size", "ffn_dim", "n_inner", "ffn_hidden_size", "d_ff", "inner_hidden_size",
-              "ffn_config.ffn_hidden_size", "decoder_ffn_dim", "hidden_dim"});
   r.set_first("vocab", {"padded_vocab_size", "vocab_size"});
   r.set_first(launch::kContext,
               {"max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "max_sequence_length",

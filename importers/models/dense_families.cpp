@@ -60,9 +60,11 @@ void read_stablelm(ModelReading& r) {
 }
 
 void read_gpt_bigcode(ModelReading& r) {
+  const Keys keys = r.keys.take({"multi_query"});
   if (r.keys.flag({"multi_query"}, true))
-    r.set("kv_heads", 1, r.keys.take({"multi_query"}), "one head of keys and values");
-  r.ignore(r.keys.take({"multi_query"}), "every head has its own keys");
+    r.set("kv_heads", 1, keys, "one head of keys and values");
+  else
+    r.ignore(keys, "every head has its own keys");
 }
 
 /// MPT: the width of MLPs is a ratio, and no_bias takes the biases of norms too.

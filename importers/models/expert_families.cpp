@@ -1,7 +1,12 @@
 // Mixtures of experts: Mixtral, DeepSeek and its kin, Qwen, Llama 4, GPT-OSS, GLM, MiniMax and others.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <charconv>
+#include <optional>
+#include <string>
+#include <string_view>
 
 #include "importers/models/families.hpp"
 #include "importers/models/model_reading.hpp"
@@ -138,19 +143,41 @@ void drop_step_mtp(ModelReading& r) {
            "layers for further tokens are dense and small, unlike the last one: left out");
 }
 
-/// Step counts the layers with experts by a list in words, as "3,4,5".
+/// Returns the least number of a list in words, as "3,4,5"; nothing where one is no number.
+std::optional<std::int64_t> least_of(std::string_view list) {
+  std::optional<std::int64_t> least;
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find(','), list.size());
+    std::int64_t number = 0;
+    const auto parsed = std::from_chars(list.data(), list.data() + end, number);
+    if (parsed.ec != std::errc() || parsed.ptr != list.data() + end || number < 0) return std::nullopt;
+    least = std::min(number, least.value_or(number));
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return least;
+}
+
+/// Layers of Step with a window have other numbers of heads, in files that say so.
+void take_heads_of_windows(ModelReading& r) {
+  const auto heads = r.keys.integer({"attention_other_setting.num_attention_heads"});
+  const auto kv = r.keys.integer({"attention_other_setting.num_attention_groups"});
+  r.ignore(r.keys.take_part("attention_other_setting"), "heads of layers with a window");
+  r.each_layer([&](std::int64_t, LayerRun& layer) {
+    if (layer.attention != LayerAttention::window) return;
+    if (heads && heads != r.count("heads")) layer.heads = *heads;
+    if (kv && kv != r.count("kv_heads")) layer.kv_heads = *kv;
+  });
+}
+
+/// Step lists the layers with experts in words, from the first one to the last layer.
 void read_step(ModelReading& r) {
   drop_step_mtp(r);
+  take_heads_of_windows(r);
   const Json list = r.keys.value({"moe_layers_enum"});
-  if (!list.is_string()) return;
-  const std::string text = ',' + list.get<std::string>() + ',';
-  std::int64_t dense = 0;
-  while (dense < static_cast<std::int64_t>(r.layers.size()) &&
-         text.find(fmt::format(",{},", dense)) == std::string::npos)
-    ++dense;
-  r.set("dense_layers", dense, r.keys.take({"moe_layers_enum"}), "layers before the first of the list");
-  r.each_layer([dense](std::int64_t at, LayerRun& layer) {
-    layer.mlp = at < dense ? LayerMlp::dense : LayerMlp::experts;
+  const auto dense = list.is_string() ? least_of(list.get_ref<const std::string&>()) : std::nullopt;
+  if (!dense) return;
+  r.each_layer([&dense](std::int64_t at, LayerRun& layer) {
+    layer.mlp = at < *dense ? LayerMlp::dense : LayerMlp::experts;
   });
 }
 
@@ -188,15 +215,16 @@ const std::array kMixtures{
            .classes = "Qwen2MoeForCausalLM",
            .block = {.biases = {.qkv = true}, .keyed_biases = false},
            .after = add_shared_gate},
-    Family{.types = "qwen3_moe qwen3_vl_moe_text qwen3_omni_moe_text",
+    Family{.types = "qwen3_moe qwen3_vl_moe_text qwen3_vl_moe qwen3_omni_moe_text qwen3_omni_moe",
            .classes = "Qwen3MoeForCausalLM",
            .block = {.qk_norm = "head"}},
-    Family{.types = "deepseek_v2 deepseek_v3 kimi_k2 deepseek_v32 glm_moe_dsa deepseek_vl_v2 glm4_moe_lite "
+    Family{.types = "deepseek_v2 deepseek_v3 kimi_k2 kimi_k25 kimi_vl deepseek_v32 glm_moe_dsa "
+                    "deepseek_vl_v2 glm4_moe_lite "
                     "joyai_llm_flash",
            .classes = "DeepseekV2ForCausalLM DeepseekV3ForCausalLM DeepseekV32ForCausalLM "
                       "GlmMoeDsaForCausalLM KimiK2ForCausalLM Glm4MoeLiteForCausalLM",
            .block = {.keyed_biases = false}},
-    Family{.types = "glm4_moe glm4v_moe_text",
+    Family{.types = "glm4_moe glm4v_moe_text glm4v_moe",
            .classes = "Glm4MoeForCausalLM",
            .block = {.qk_norm = "head", .qk_norm_is_keyed = true, .output_is_keyed = false}},
     Family{.types = "dots1", .classes = "Dots1ForCausalLM", .block = {.qk_norm = "head"}},

@@ -29,8 +29,8 @@ constexpr std::array<std::string_view, 9> kTextParts{"thinker_config.text_config
                                                      "language_model",
                                                      "decoder_config"};
 
-/// What a family may be named by, in the order in which it counts.
-struct Names3 {
+/// Holds the names by which a family is known, in the order in which they count.
+struct FamilyNames {
   std::string type;   ///< model_type of the language model
   std::string whole;  ///< model_type of the file
   std::vector<std::string> classes;
@@ -51,8 +51,8 @@ void add_classes(const SourceKeys& all, const std::string& key, std::vector<std:
 }
 
 /// @param settled  a model_type that the user gives with --set; "" where he does not
-Names3 names_of(const SourceKeys& all, const std::string& part, const std::string& settled) {
-  Names3 names;
+FamilyNames names_of(const SourceKeys& all, const std::string& part, const std::string& settled) {
+  FamilyNames names;
   const std::string inside = part.empty() ? "" : part + '.';
   names.whole = text_of(all.value("model_type"));
   names.type = text_of(all.value(inside + "model_type"));
@@ -71,7 +71,7 @@ std::vector<const Family*> all_families() {
   return all;
 }
 
-const Family* family_of(const Names3& names) {
+const Family* family_of(const FamilyNames& names) {
   const std::vector<const Family*> all = all_families();
   for (const std::string& type : {names.type, names.whole})
     for (const Family* family : all)
@@ -82,7 +82,7 @@ const Family* family_of(const Names3& names) {
   return nullptr;
 }
 
-const RefusedFamily* refusal_of(const Names3& names) {
+const RefusedFamily* refusal_of(const FamilyNames& names) {
   for (const RefusedFamily& family : refused_families()) {
     if (is_among(family.types, names.type) || is_among(family.types, names.whole)) return &family;
     for (const std::string& name : names.classes)
@@ -129,7 +129,7 @@ const Family& likeliest() { return llama_families().front(); }
 constexpr const char* kNearest = "a decoder like Llama's with the sizes that the file has";
 
 /// Returns the family to read the file as; null where it is refused.
-const Family* choose_family(const Names3& names, const SourceKey* type, bool approximate, Draft& draft) {
+const Family* choose_family(const FamilyNames& names, const SourceKey* type, bool approximate, Draft& draft) {
   const RefusedFamily* refused = refusal_of(names);
   const Family* known = refused == nullptr ? family_of(names) : nullptr;
   if (known != nullptr) return known;
@@ -174,7 +174,8 @@ void read_config(const ImportContext& context, Draft& draft) {
   const SourceKeys all(context.file);
   const std::string part = text_part(all);
   const auto settled = context.options.variables.find("model_type");
-  const Names3 names = names_of(all, part, settled == context.options.variables.end() ? "" : settled->second);
+  const FamilyNames names =
+      names_of(all, part, settled == context.options.variables.end() ? "" : settled->second);
   const SourceKey* type = all.find(part.empty() ? "model_type" : part + ".model_type");
   if (type == nullptr) type = all.find("model_type");
   if (type == nullptr) type = all.find("architectures");

@@ -82,7 +82,10 @@ void narrow_latent_experts(ModelReading& r) {
   const std::string taken =
       fmt::format("experts of width {} on the whole stream, with as many weights", nearest);
   if (!r.cannot(keys, "experts that work on a narrower stream", taken)) return;
-  r.set("expert_ffn_hidden", nearest, r.keys.take({"moe_intermediate_size"}), taken);
+  const std::int64_t shared = product_of({r.count_or("shared_experts", 0), width});
+  if (shared > 0)
+    r.set("shared_experts", std::max<std::int64_t>(1, shared / nearest), "as many of that width");
+  r.set("expert_ffn_hidden", nearest, taken);
   const auto mixtures = std::ranges::count(r.layers, LayerMlp::experts, &LayerRun::mlp);
   r.add_parameters(product_of({2, mixtures, hidden, *latent}), "products into the narrower stream and back");
 }
@@ -100,14 +103,13 @@ void read_nemotron_h(ModelReading& r) {
   });
   if (!known)
     r.lack("layer_pattern", "hybrid_override_pattern has other letters than M E * - or another length");
-  narrow_latent_experts(r);
 }
 
-/// Its layer for a further token has attention and experts; one like the last layer is only half of it.
-void drop_nemotron_mtp(ModelReading& r) {
-  const auto halves = r.keys.value({"mtp_layers_block_type"});
+/// Its layer for further tokens has attention and experts; one like the last layer is only half of it.
+void complete_nemotron_h(ModelReading& r) {
+  narrow_latent_experts(r);
   r.ignore(r.keys.take({"mtp_layers_block_type", "mtp_hybrid_override_pattern"}),
-           "layers for further tokens are like the last layer, or left out");
+           "the layer for further tokens is another than the last one");
   if (r.count_or("multi_token_prediction", 0) == 0) return;
   if (r.cannot(r.facts().at("multi_token_prediction").keys,
                "a layer for further tokens that is not like the last one", "no such layer"))
@@ -274,7 +276,7 @@ const std::array kHybrids{
            .classes = "NemotronHForCausalLM",
            .block = {.gated = false},
            .before = read_nemotron_h,
-           .after = drop_nemotron_mtp},
+           .after = complete_nemotron_h},
     Family{
         .types = "granitemoehybrid", .classes = "GraniteMoeHybridForCausalLM", .before = read_granite_hybrid},
     Family{.types = "bamba", .classes = "BambaForCausalLM", .before = read_mamba_or_attention},

@@ -65,7 +65,8 @@ const std::array kReasons{
         "bf16 fp32 onnx_safe language model_version _flash_attn* flash_attention use_fast* "
         "attn_impl fused_* softmax_in_fp32 unsloth* library_name use_sdpa _name_or_path name_or_path "
         "use_bass use_fused* transformers.js_config model_type verbose revision custom_* _from_model_config "
-        "is_llama_config use_parallel_embedding save_* kv_cache_quantization* use_cache_quantization "
+        "masked_softmax_fusion offset_alibi skip_bias_add* slow_but_exact is_llama_config "
+        "use_parallel_embedding save_* kv_cache_quantization* use_cache_quantization "
         "use_cache_kernel logits_to_keep bias_dropout_fusion",
         kCode},
     Reason{"rms_norm_eps layer_norm_eps layer_norm_epsilon layernorm_epsilon norm_eps *_eps use_gemma_norm "

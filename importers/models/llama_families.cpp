@@ -49,7 +49,7 @@ void read_chatglm(ModelReading& r) {
   r.ignore(shares, "model.kv_heads says it");
 }
 
-/// A GLM-4 that has biases has them in the product into attention alone.
+/// MiniCPM3 leaves out the width of values.
 void take_minicpm3_values(ModelReading& r) {
   const auto hidden = r.count("hidden"), heads = r.count("heads");
   if (r.keys.has({"kv_lora_rank"}) && r.value("latent_attention.value_dim").is_null() && hidden && heads)
@@ -74,7 +74,7 @@ const std::array kLlamaLike{
                       "BaiChuanForCausalLM GraniteForCausalLM InternLM2ForCausalLM InternLM3ForCausalLM "
                       "AquilaForCausalLM XverseForCausalLM SeedOssForCausalLM",
            .nested_defaults = kLlama2},
-    Family{.types = "mistral ministral ministral3 mistral3_text pixtral_text",
+    Family{.types = "mistral mistral3 pixtral ministral ministral3 mistral3_text pixtral_text",
            .classes = "MistralForCausalLM",
            .nested_defaults = kMistral7b},
     Family{.types = "smollm3 minicpm hunyuan_v1_dense",
@@ -97,7 +97,8 @@ const std::array kLlamaLike{
            .classes = "QWenLMHeadModel",
            .block = {.biases = {.qkv = true}, .keyed_biases = false},
            .before = halve_qwen_width},
-    Family{.types = "qwen3 qwen3_vl_text", .classes = "Qwen3ForCausalLM", .block = {.qk_norm = "head"}},
+    Family{
+        .types = "qwen3 qwen3_vl_text qwen3_vl", .classes = "Qwen3ForCausalLM", .block = {.qk_norm = "head"}},
     Family{.types = "mimo",
            .classes = "MiMoForCausalLM",
            .block = {.biases = {.qkv = true}, .output_is_keyed = false}},
@@ -131,7 +132,7 @@ const std::array kLlamaLike{
            .classes = "GlmForCausalLM",
            .block = {.output_is_keyed = false},
            .defaults = R"({"head_dim": 128})"},
-    Family{.types = "glm4 glm4v_text",
+    Family{.types = "glm4 glm4v_text glm4v",
            .classes = "Glm4ForCausalLM",
            .block = {.post_norms = true, .output_is_keyed = false}},
     Family{.types = "chatglm",

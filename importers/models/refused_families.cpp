@@ -33,7 +33,7 @@ const std::array kRefused{
     RefusedFamily{"rwkv rwkv5 rwkv6 rwkv7",
                   "RwkvForCausalLM Rwkv5ForCausalLM Rwkv6ForCausalLM RWKV7ForCausalLM",
                   "recurrent layers (RWKV)"},
-    RefusedFamily{"minimax minimax_text_01 minimax_m1",
+    RefusedFamily{"minimax_text_01 minimax_m1",
                   "MiniMaxText01ForCausalLM MiniMaxM1ForCausalLM MiniMaxForCausalLM",
                   "linear attention without a delta rule (lightning attention)"},
     RefusedFamily{"bailing_moe_linear bailing_hybrid",

@@ -1,4 +1,4 @@
-// What the layers of a model are, said in the shortest way.
+// Says what the layers of a model are in the shortest way.
 #include <algorithm>
 #include <span>
 #include <string>

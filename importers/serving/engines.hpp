@@ -1,5 +1,5 @@
-// Serving engines: a table of options each, and what their defaults are. A further engine is a file and a row
-// in engines().
+// Serving engines: a table of options each, and their defaults. A further engine is a file here, and rows in
+// serving_files.cpp.
 #pragma once
 
 #include <span>

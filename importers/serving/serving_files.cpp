@@ -15,7 +15,8 @@
 namespace orrery::importers::serving {
 namespace {
 
-/// What a command is, and where its options begin. Without an engine it sends requests.
+/// Describes a command by the engine that it starts, and where its options begin. Without an engine it sends
+/// requests.
 struct Meaning {
   const Engine* engine = nullptr;
   std::size_t first = 0;  ///< 0: it is neither
@@ -30,7 +31,7 @@ bool follows(const Command& command, std::size_t at, std::string_view word) {
   return at + 1 < command.size() && command[at + 1].text == word;
 }
 
-/// What the word at `at` makes of the command.
+/// Returns the meaning that the word at `at` gives to the command.
 Meaning meaning_at(const Command& command, std::size_t at) {
   const Word& word = command[at];
   const std::string& text = word.text;

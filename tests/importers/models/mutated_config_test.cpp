@@ -18,7 +18,7 @@ constexpr const char* kHybrid = R"({"model_type": "nemotron_h", "hidden_size": 2
   "n_groups": 2, "ssm_state_size": 16, "chunk_size": 64, "conv_kernel": 4, "vocab_size": 1000,
   "quantization_config": {"quant_method": "fp8", "weight_block_size": [128, 128]}})";
 
-/// What takes the place of a value, or of a few bytes.
+/// Holds texts that take the place of a value, or of a few bytes.
 constexpr std::array<const char*, 12> kParts{"null", "-1",  "0",    "1e300", "9223372036854775807",
                                              "[]",   "{}",  "\"\"", "true",  "[1,\"x\"]",
                                              "0.5",  "\xff"};
