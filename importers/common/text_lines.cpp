@@ -7,9 +7,12 @@
 #include <cmath>
 #include <utility>
 
+#include "orrery/error.hpp"
+
 namespace orrery::importers {
 namespace {
 
+constexpr std::size_t kMaxLines = 2'000'000;
 constexpr std::string_view kBlanks = " \t\r\f\v";
 
 template <class Number>
@@ -26,6 +29,9 @@ std::vector<TextLine> lines_of(const SourceFile& file) {
   std::vector<TextLine> lines;
   std::string_view rest = file.text();
   for (int number = 1; !rest.empty(); ++number) {
+    if (lines.size() == kMaxLines)
+      throw InputError(
+          {Diagnostic{file.path(), number, 1, "", fmt::format("more than {} lines", kMaxLines)}});
     const std::size_t end = std::min(rest.find('\n'), rest.size());
     std::string_view line = rest.substr(0, end);
     if (line.ends_with('\r')) line.remove_suffix(1);
@@ -33,6 +39,10 @@ std::vector<TextLine> lines_of(const SourceFile& file) {
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   return lines;
+}
+
+SourceFile head_of(const SourceFile& file, std::size_t bytes) {
+  return {file.path(), std::string(file.text().substr(0, bytes))};
 }
 
 std::vector<std::string_view> words_of(std::string_view text) {

@@ -16,9 +16,12 @@ struct TextLine {
   int number = 0;         ///< from 1
 };
 
-/// The lines are those of `file`, which must outlive them.
+/// The lines are those of `file`, which must outlive them. @throws InputError where there are more than
+/// 2,000,000
 [[nodiscard]] std::vector<TextLine> lines_of(const SourceFile& file);
 std::vector<TextLine> lines_of(SourceFile&&) = delete;
+/// Returns the beginning of a file, by which its kind is told.
+[[nodiscard]] SourceFile head_of(const SourceFile& file, std::size_t bytes);
 /// Returns the parts between blanks and tabs.
 [[nodiscard]] std::vector<std::string_view> words_of(std::string_view text);
 /// Returns `text` without blanks at its ends.

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "config/text/document.hpp"
+#include "config/text/yaml_text.hpp"
 #include "importers/common/text_lines.hpp"
 #include "importers/machines/fabric_graph.hpp"
 #include "importers/machines/infragraph_parts.hpp"
@@ -20,7 +21,8 @@ constexpr double kGigabitsPerGigabyte = 8;
 
 bool is_infragraph(const SourceFile& file) {
   bool connections = false, parts = false;
-  for (const TextLine& line : lines_of(file)) {
+  const SourceFile head = head_of(file, kMaxYamlBytes);
+  for (const TextLine& line : lines_of(head)) {
     const std::string_view text = trimmed(line.text);
     connections = connections || text == "connections:" || text == "edges:" ||
                   text.starts_with("\"edges\"") || text.starts_with("\"connections\"");

@@ -16,7 +16,7 @@ constexpr double kBits = 8;
 // nodes.
 constexpr double kBoundByNics = 0.7;
 
-/// What a log measured of one collective.
+/// Holds the figures that a log gives of one collective.
 struct Measured {
   std::string collective;
   SourceKey key;  ///< busbw, with its place
@@ -88,15 +88,18 @@ void map_node_share(const Measured& m, Draft& draft) {
             fmt::format("{} / {} GB/s", m.bus_gb_per_s, link), draft);
 }
 
-/// Hops of a small message around a ring, which are in the time beside the base.
+/// Returns the hops of a small message around a ring, which are in the time beside the base; 0 for an
+/// all-to-all, whose many messages have a cost that is no base of others.
 double hops_of(const Measured& m) {
-  if (m.collective == "all-to-all") return 1;
+  if (m.collective == "all-to-all") return 0;
   return (m.collective == "all-reduce" ? 2 : 1) * (m.ranks - 1);
 }
 
 void map_base(const Measured& m, double hop, Draft& draft) {
   const double base = m.small_us - hops_of(m) * hop;
-  if (hop <= 0 || m.small_us <= 0 || base <= 0 || draft.settled("cluster.node.base_latency_us")) return;
+  if (hop <= 0 || hops_of(m) <= 0 || m.small_us <= 0 || base <= 0 ||
+      draft.settled("cluster.node.base_latency_us"))
+    return;
   draft.map({"time", m.small_us, m.key.place}, "cluster.node.base_latency_us", rounded(base),
             fmt::format("the least time of small messages less {} hops of {} us", hops_of(m), hop));
 }

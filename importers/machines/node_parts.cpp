@@ -52,11 +52,18 @@ void map_links(const NodeGpu& gpu, const FoundWiring& wiring, Draft& draft) {
             fmt::format("{:.4g} x {} GB/s, one direction", wiring.links, gpu.link_gb_per_s));
 }
 
+/// The first GPU that has links, else the first of all.
+const NodeGpu& first_with_links(const std::vector<NodeGpu>& gpus) {
+  const auto found = std::ranges::find_if(gpus, [](const NodeGpu& gpu) { return !gpu.links.empty(); });
+  return found == gpus.end() ? gpus.front() : *found;
+}
+
 void map_wiring(const std::vector<NodeGpu>& gpus, const ImportContext& context, Draft& draft) {
   const FoundWiring wiring = wiring_of(gpus);
   if (wiring.kind.empty() || draft.settled("cluster.node.kind")) return;
-  const SourceKey key = at(gpus.front().links.empty() ? gpus.front().place : gpus.front().links.front().place,
-                           "links", wiring.found);
+  const NodeGpu& linked = first_with_links(gpus);
+  const SourceKey key =
+      at(linked.links.empty() ? linked.place : linked.links.front().place, "links", wiring.found);
   if (wiring.nearest && !context.options.approximate)
     return draft.lack(key, fmt::format("no wiring of Orrery is like this: --approximate takes a {} with the "
                                        "links of a GPU spread over all others, --set "
@@ -67,7 +74,7 @@ void map_wiring(const std::vector<NodeGpu>& gpus, const ImportContext& context, 
   if (wiring.kind == "pcie")
     map_pcie(gpus.front(), draft);
   else
-    map_links(gpus.front(), wiring, draft);
+    map_links(linked, wiring, draft);
 }
 
 }  // namespace

@@ -10,12 +10,15 @@
 namespace orrery::importers::machines {
 namespace {
 
+constexpr std::size_t kHeadOfConf = 65536;
+
 bool begins_with(std::string_view line, std::string_view key) {
   return small(trimmed(line).substr(0, key.size())) == key;
 }
 
 bool is_slurm_conf(const SourceFile& file) {
-  return std::ranges::any_of(lines_of(file), [](const TextLine& line) {
+  const SourceFile head = head_of(file, kHeadOfConf);
+  return std::ranges::any_of(lines_of(head), [](const TextLine& line) {
     return begins_with(line.text, "switchname=") || begins_with(line.text, "blockname=");
   });
 }

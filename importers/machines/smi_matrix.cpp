@@ -19,6 +19,7 @@ namespace {
 // More links than any GPU has: a row whose links add up to more counts one bundle to a switch again and
 // again.
 constexpr int kMostLinks = 18;
+constexpr std::size_t kBytesOfMatrix = 65536;
 
 struct Matrix {
   std::vector<std::string> columns;
@@ -68,8 +69,10 @@ bool is_entry(std::string_view word) {
 }
 
 bool is_smi_matrix(const SourceFile& file) {
-  if (file.text().find("GPU0") == std::string_view::npos) return false;
-  const std::vector<TextLine> lines = lines_of(file);
+  const std::size_t first = file.text().find("GPU0");
+  if (first == std::string_view::npos) return false;
+  const SourceFile head = head_of(file, first + kBytesOfMatrix);
+  const std::vector<TextLine> lines = lines_of(head);
   const auto header = std::ranges::find_if(
       lines, [](const TextLine& l) { return !header_of(without_escapes(l.text)).empty(); });
   return header != lines.end() && std::any_of(header, lines.end(), [](const TextLine& line) {

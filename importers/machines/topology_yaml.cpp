@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "config/text/document.hpp"
+#include "config/text/yaml_text.hpp"
 #include "importers/common/text_lines.hpp"
 #include "importers/machines/slurm_topology.hpp"
 #include "importers/machines/slurm_tree.hpp"
@@ -17,7 +18,8 @@ namespace {
 
 bool is_topology_yaml(const SourceFile& file) {
   bool topology = false, switches = false, nodes = false;
-  for (const TextLine& line : lines_of(file)) {
+  const SourceFile head = head_of(file, kMaxYamlBytes);
+  for (const TextLine& line : lines_of(head)) {
     topology = topology || line.text.starts_with("- topology:");
     switches = switches || line.text == "switches:" || line.text.starts_with("switches: ");
     nodes = nodes || line.text.starts_with("nodes:") || line.text.starts_with("blocks:") ||

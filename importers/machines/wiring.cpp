@@ -85,10 +85,12 @@ std::string described_links(const LinkTable& table) {
                      most.size());
 }
 
-/// The full mesh of as many links: those of a GPU spread over all others.
+/// The full mesh of as many links: those of a GPU, in the mean, spread over all others.
 FoundWiring nearest_mesh(const LinkTable& table) {
-  const double others = static_cast<double>(table.size() - 1);
-  return {"full-mesh", sum_of(table[0]) / others, described_links(table), true};
+  double sum = 0;
+  for (const auto& links : table) sum += sum_of(links);
+  const double gpus = static_cast<double>(table.size());
+  return {"full-mesh", sum / gpus / (gpus - 1), described_links(table), true};
 }
 
 FoundWiring direct_wiring(const LinkTable& table) {
@@ -106,7 +108,8 @@ FoundWiring direct_wiring(const LinkTable& table) {
 
 FoundWiring wiring_of(std::span<const NodeGpu> gpus) {
   if (gpus.size() < 2) return {"", 0, "one GPU"};
-  const int to_switches = links_to_switches(gpus[0]);
+  int to_switches = 0;
+  for (const NodeGpu& gpu : gpus) to_switches = std::max(to_switches, links_to_switches(gpu));
   if (to_switches > 0)
     return {"nvswitch", static_cast<double>(to_switches), fmt::format("{} links to switches", to_switches)};
   const LinkTable table = direct_links(gpus);

@@ -67,7 +67,7 @@ std::optional<Counts> counts_of(const TextLine& line) {
 }
 
 bool is_simai_topology(const SourceFile& file) {
-  const SourceFile head(file.path(), std::string(file.text().substr(0, kHeadOfTopology)));
+  const SourceFile head = head_of(file, kHeadOfTopology);
   const std::vector<TextLine> lines = lines_of(head);
   return lines.size() > 2 && counts_of(lines[0]) && link_of(lines[2]);
 }

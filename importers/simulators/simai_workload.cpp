@@ -24,7 +24,7 @@ bool is_policy(std::string_view word) {
 }
 
 bool is_workload(const SourceFile& file) {
-  const SourceFile head(file.path(), std::string(file.text().substr(0, kHeadBytes)));
+  const SourceFile head = head_of(file, kHeadBytes);
   const std::vector<TextLine> lines = lines_of(head);
   if (lines.size() < 3) return false;
   const auto first = words_of(lines[0].text), second = words_of(lines[1].text),
