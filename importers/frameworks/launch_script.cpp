@@ -27,8 +27,8 @@ bool recognises_script(const SourceFile& file) {
   const std::string_view first = text.substr(0, std::min(text.find('\n'), text.size()));
   const bool shell = first.starts_with("#!") && first.find("sh") != std::string_view::npos;
   const bool batch = text.starts_with(kBatch) || text.find("\n#SBATCH") != std::string_view::npos;
-  if (text.find("vllm serve") != std::string_view::npos || text.find("sglang.launch_server") != std::string_view::npos)
-    return false;
+  for (const std::string_view serving : {"vllm", "sglang", "trtllm"})
+    if (text.find(serving) != std::string_view::npos) return false;
   constexpr std::array<std::string_view, 7> kTells{"torchrun ", "torch.distributed.", "deepspeed ", "accelerate launch",
                                                    "pretrain_gpt", "--tensor-model-parallel-size", "--num-layers"};
   const auto tells = [text](std::string_view word) { return text.find(word) != std::string_view::npos; };

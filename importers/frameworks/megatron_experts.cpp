@@ -128,7 +128,9 @@ void read_deepspeed_experts(Arguments& all) {
 }  // namespace
 
 void read_megatron_experts(Arguments& all, const std::string&) {
-  const std::int64_t experts = number_of_experts(all);
+  const Argument* pattern = all.find("hybrid_layer_pattern");
+  const bool unused = pattern != nullptr && pattern->value.is_string() && text_of(pattern->value).find('E') == std::string::npos;
+  const std::int64_t experts = unused ? 0 : number_of_experts(all);
   if (experts < 1) return ignore_experts(all);
   all.became("num_experts", "model.experts", experts);
   all.draft().default_to("model.kind", "moe-transformer", "it has experts");

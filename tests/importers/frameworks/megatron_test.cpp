@@ -134,12 +134,12 @@ TEST_CASE("a batch that grows is the one that the training ends in, and the repo
 }
 
 TEST_CASE("letters of hybrids are layers, and what is not modelled is refused until it may be approximated") {
-  std::string text = model_config("  --hybrid-layer-pattern: M-M*M-M-\n  --moe-latent-size: 256\n  --num-experts: 8\n");
+  std::string text = model_config("  --hybrid-layer-pattern: M-M*M-ME\n  --moe-latent-size: 256\n  --num-experts: 8\n");
   text.erase(text.find("  --num-layers: 16\n"), 19);
   CHECK(is_missing(imported({{"m.yaml", text}}), "latent MoE"));
   const Imported near = imported({{"m.yaml", text}}, {}, true);
   REQUIRE_FALSE(near.stopped());
-  CHECK(experiment_of(near).at("model").at("layer_pattern") == "M-M*M-M-");
+  CHECK(experiment_of(near).at("model").at("layer_pattern") == "M-M*M-ME");
   CHECK(experiment_of(near).at("model").at("layers") == 8);
   CHECK(experiment_of(near).at("model").at("mamba2").at("heads") == 128);  // 2 x 4096 / 64
   CHECK(item_of(near, "--moe-latent-size")->note.find("approximated") != std::string::npos);
