@@ -16,7 +16,8 @@ namespace {
 constexpr std::int64_t kUsualSequence = 4096;
 constexpr std::int64_t kUsualGpusPerNode = 8;
 constexpr const char* kUsualCluster = "dgx-h100";
-constexpr const char* kClusterOfNarrow = "dgx-b200";  ///< it has units for values of 4 bits and scales of 32 values
+constexpr const char* kClusterOfNarrow =
+    "dgx-b200";  ///< it has units for values of 4 bits and scales of 32 values
 
 /// Returns a positive integer fact. Nothing where it is missing or anything else, which the reader of
 /// experiments refuses later.
@@ -63,7 +64,7 @@ void name_model(Draft& draft, const Catalog& catalog) {
   const std::string entry(spelled_otherwise(name.get<std::string>(), views(names)));
   if (!entry.empty())
     return draft.default_to("model.base", entry, fmt::format("the catalog has {}", described(name)));
-  if (draft.has("model.layers")) return;
+  if (draft.has("model.layers") || draft.has("model.base")) return;
   draft.lack(
       "model",
       fmt::format("no file has the sizes of {}: give its config.json too, or --set model=NAME with one of "
@@ -73,7 +74,8 @@ void name_model(Draft& draft, const Catalog& catalog) {
 
 /// Some file has to say what is trained.
 void need_model(Draft& draft) {
-  if (draft.has("model.base") || draft.has("model.layers") || draft.has("model.hidden") || draft.stopped()) return;
+  if (draft.has("model.base") || draft.has("model.layers") || draft.has("model.hidden") || draft.stopped())
+    return;
   draft.lack("model",
              "no file describes the model: give its config.json too, or --set model=NAME with one of orrery "
              "list models");
@@ -87,7 +89,8 @@ void pad_vocabulary(Draft& draft) {
   if (draft.origin("model.vocab")->place.file == "--set") return;
   const std::int64_t padded = (*size + *multiple - 1) / *multiple * *multiple;
   draft.forget("model.vocab");
-  draft.default_to("model.vocab", padded, fmt::format("{} tokens, padded to a multiple of {}", *size, *multiple));
+  draft.default_to("model.vocab", padded,
+                   fmt::format("{} tokens, padded to a multiple of {}", *size, *multiple));
 }
 
 void choose_sequence(Draft& draft) {
@@ -108,9 +111,11 @@ void choose_cluster(Draft& draft) {
 /// GPUs of a node: as told, as the cluster of the catalog has them, or as usual.
 std::int64_t gpus_of_node(const Draft& draft, const Catalog& catalog) {
   const Json& base = draft.value("cluster.base");
-  const std::string text = base.is_string() ? catalog.text(CatalogKind::cluster, base.get<std::string>()) : "";
+  const std::string text =
+      base.is_string() ? catalog.text(CatalogKind::cluster, base.get<std::string>()) : "";
   const Json entry = Json::parse(text, nullptr, false, true);
-  const bool known = entry.is_object() && entry.contains("gpus_per_node") && entry["gpus_per_node"].is_number_integer();
+  const bool known =
+      entry.is_object() && entry.contains("gpus_per_node") && entry["gpus_per_node"].is_number_integer();
   const std::int64_t of_base = known ? entry["gpus_per_node"].get<std::int64_t>() : kUsualGpusPerNode;
   return count_or(draft, "cluster.gpus_per_node", count_or(draft, launch::kGpusPerNode, of_base));
 }

@@ -18,18 +18,9 @@ namespace orrery::importers {
 namespace {
 
 const std::array kImporters{
-    frameworks::kMegatronLog,
-    frameworks::kMegatronYaml,
-    frameworks::kPrimus,
-    frameworks::kLaunchScript,
-    frameworks::kTorchtitan,
-    frameworks::kGptNeox,
-    frameworks::kLlmFoundry,
-    frameworks::kAccelerate,
-    frameworks::kNemo,
-    frameworks::kTrainer,
-    frameworks::kDeepSpeed,
-    models::kHuggingFace,
+    frameworks::kMegatronLog, frameworks::kMegatronYaml, frameworks::kPrimus,     frameworks::kLaunchScript,
+    frameworks::kTorchtitan,  frameworks::kGptNeox,      frameworks::kLlmFoundry, frameworks::kAccelerate,
+    frameworks::kNemo,        frameworks::kTrainer,      frameworks::kDeepSpeed,  models::kHuggingFace,
 };
 
 }  // namespace

@@ -46,7 +46,8 @@ inline constexpr const char* kModel = "launch.model";      ///< a name, of the c
 inline constexpr const char* kContext = "launch.context";  ///< the longest sequence of the model
 inline constexpr const char* kVocabularyMultiple =
     "launch.vocabulary_multiple";  ///< its size is padded to it
-inline constexpr const char* kShardedCopies = "launch.sharded_copies";  ///< of what ZeRO shards, over replicas
+inline constexpr const char* kShardedCopies =
+    "launch.sharded_copies";  ///< of what ZeRO shards, over replicas
 inline constexpr const char* kMeasuredStep = "launch.measured_step_s";  ///< seconds of the steps of a log
 inline const std::string kVariable = "launch.variable.";                ///< and the name: one of a script
 }  // namespace launch
