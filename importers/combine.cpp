@@ -77,7 +77,7 @@ void name_model(Draft& draft, const Catalog& catalog) {
     entry = spelled_otherwise(without_version(name.get_ref<const std::string&>()), views(names));
   if (!entry.empty())
     return draft.default_to("model.base", entry, fmt::format("the catalog has {}", described(name)));
-  if (draft.has("model.layers")) return;
+  if (draft.has("model.layers") || draft.has("model.base")) return;
   draft.lack(
       "model",
       fmt::format("no file has the sizes of {}: give its config.json too, or --set model=NAME with one of "
@@ -147,8 +147,20 @@ void take_part_of_machine(Draft& draft) {
     draft.drop("cluster.nodes", fmt::format("the job runs on {} GPUs of them", *gpus));
 }
 
+/// GPUs of a node: as told, as the cluster of the catalog has them, or as usual.
+std::int64_t gpus_of_node(const Draft& draft, const Catalog& catalog) {
+  const Json& base = draft.value("cluster.base");
+  const std::string text =
+      base.is_string() ? catalog.text(CatalogKind::cluster, base.get<std::string>()) : "";
+  const Json entry = Json::parse(text, nullptr, false, true);
+  const bool known =
+      entry.is_object() && entry.contains("gpus_per_node") && entry["gpus_per_node"].is_number_integer();
+  const std::int64_t of_base = known ? entry["gpus_per_node"].get<std::int64_t>() : kUsualGpusPerNode;
+  return count_or(draft, "cluster.gpus_per_node", count_or(draft, launch::kGpusPerNode, of_base));
+}
+
 /// Nodes and GPUs of a node from the GPUs of the job.
-void count_nodes(Draft& draft) {
+void count_nodes(Draft& draft, const Catalog& catalog) {
   take_part_of_machine(draft);
   if (draft.has("cluster.nodes")) return;
   const bool named = draft.value("cluster.base").is_string();
@@ -158,8 +170,7 @@ void count_nodes(Draft& draft) {
     return draft.default_to("cluster.nodes", 1,
                             "no file says how many GPUs run it: one node; --set cluster.nodes=N changes it");
   const std::int64_t gpus = launched.value_or(gpus_of_plan(draft));
-  const std::int64_t of_node =
-      count_or(draft, "cluster.gpus_per_node", count_or(draft, launch::kGpusPerNode, kUsualGpusPerNode));
+  const std::int64_t of_node = gpus_of_node(draft, catalog);
   const std::string note = launched ? fmt::format("{} GPUs in all", gpus)
                                     : fmt::format(
                                           "no file says how many GPUs run it: {} are the least that the plan "
@@ -171,25 +182,27 @@ void count_nodes(Draft& draft) {
 }
 
 /// Replicas of the job.
-std::int64_t replicas_of(const Draft& draft) {
-  const std::int64_t gpus = gpus_launched(draft).value_or(gpus_of_plan(draft));
+std::int64_t replicas_of(const Draft& draft, const Catalog& catalog) {
+  const std::int64_t all = count_or(draft, "cluster.nodes", 1) * gpus_of_node(draft, catalog);
+  const std::int64_t gpus = gpus_launched(draft).value_or(all);
   return count_or(draft, "plan.data_parallel", std::max<std::int64_t>(1, gpus / gpus_of_replica(draft)));
 }
 
 /// ZeRO shards over the replicas of one copy.
-void divide_copies(Draft& draft) {
+void divide_copies(Draft& draft, const Catalog& catalog) {
   const auto copies = count_of(draft, launch::kShardedCopies);
   if (!copies || *copies < 2) return;
-  draft.default_to("plan.zero_group_size", std::max<std::int64_t>(1, replicas_of(draft) / *copies),
-                   fmt::format("{} replicas / {} copies", replicas_of(draft), *copies));
+  const std::int64_t replicas = replicas_of(draft, catalog);
+  draft.default_to("plan.zero_group_size", std::max<std::int64_t>(1, replicas / *copies),
+                   fmt::format("{} replicas / {} copies", replicas, *copies));
 }
 
 /// The global batch of accumulation steps: micro-batch times steps times replicas.
-void complete_batch(Draft& draft) {
+void complete_batch(Draft& draft, const Catalog& catalog) {
   const auto steps = count_of(draft, launch::kAccumulation);
   if (!steps) return;
   const std::int64_t micro = count_or(draft, "plan.micro_batch_size", 1);
-  const std::int64_t replicas = replicas_of(draft);
+  const std::int64_t replicas = replicas_of(draft, catalog);
   draft.default_to(
       "plan.global_batch_size", micro * *steps * replicas,
       fmt::format("micro-batch {} x {} accumulation steps x {} replicas", micro, *steps, replicas));
@@ -206,11 +219,11 @@ void combine(Draft& draft, const Catalog& catalog) {
   drop_idle_window(draft);
   choose_cluster(draft);
   machines::choose_gpus_of_node(draft, catalog);
-  count_nodes(draft);
+  count_nodes(draft, catalog);
   machines::complete_machine(draft, catalog);
-  complete_batch(draft);
+  complete_batch(draft, catalog);
   if (serves(draft)) complete_serving(draft);
-  divide_copies(draft);
+  divide_copies(draft, catalog);
 }
 
 }  // namespace orrery::importers

@@ -97,7 +97,9 @@ void Draft::await(const SourceKey& key, std::string_view ours, std::string note)
 
 void Draft::settle_awaited() {
   for (const Awaited& awaited : awaited_) {
+    const bool of_model = awaited.ours.starts_with("model.");
     const ImportItem* origin = this->origin(awaited.ours);
+    if (origin == nullptr && of_model) origin = this->origin("model.base");
     if (origin == nullptr) continue;
     ImportItem& item = items_[awaited.item];
     item.fate = Fate::ignored;

@@ -12,9 +12,11 @@ namespace orrery::importers::frameworks {
 namespace {
 
 bool recognises_accelerate(const SourceFile& file) {
-  const auto has = [&file](std::string_view word) { return file.text().find(word) != std::string_view::npos; };
-  return has("compute_environment:") || has("distributed_type:") || (has("num_machines:") && has("num_processes:")) ||
-         (has("fsdp_version:") && has("fsdp_"));
+  const auto has = [&file](std::string_view word) {
+    return file.text().find(word) != std::string_view::npos;
+  };
+  return has("compute_environment:") || has("distributed_type:") ||
+         (has("num_machines:") && has("num_processes:")) || (has("fsdp_version:") && has("fsdp_"));
 }
 
 std::string_view reason_in_accelerate(std::string_view name) {
@@ -42,7 +44,7 @@ std::string_view reason_in_accelerate(std::string_view name) {
   return "";
 }
 
-void read_processes(Arguments& all) {
+void read_processes(LaunchArguments& all) {
   all.map_count("num_processes", launch::kGpus);
   all.map_count("num_machines", launch::kNodes);
   const std::string mixed = all.take_text("mixed_precision");
@@ -53,8 +55,10 @@ void read_processes(Arguments& all) {
   if (all.take_flag("use_cpu") == true) all.refuse("use_cpu", "training on CPUs is not modelled", "GPUs");
 }
 
-void read_dimensions(Arguments& all) {
-  const std::string part = all.contains("parallelism_config.parallelism_config_tp_size") ? "parallelism_config.parallelism_config_" : "parallelism_config_";
+void read_dimensions(LaunchArguments& all) {
+  const std::string part = all.contains("parallelism_config.parallelism_config_tp_size")
+                               ? "parallelism_config.parallelism_config_"
+                               : "parallelism_config_";
   all.map_count(part + "tp_size", "plan.tensor_parallel");
   all.map_count(part + "cp_size", "plan.context_parallel");
   const auto copies = all.take_count(part + "dp_replicate_size");
@@ -66,11 +70,12 @@ void read_dimensions(Arguments& all) {
     const auto tensor = whole_number(all.draft().value("plan.tensor_parallel")).value_or(1);
     const auto context = whole_number(all.draft().value("plan.context_parallel")).value_or(1);
     if (*copies * *shards < 1 << 22 && tensor * context < 1 << 22)
-      all.draft().default_to(launch::kGpus, *copies * *shards * tensor * context, "the product of the dimensions");
+      all.draft().default_to(launch::kGpus, *copies * *shards * tensor * context,
+                             "the product of the dimensions");
   }
 }
 
-void read_deepspeed_part(Arguments& all) {
+void read_deepspeed_part(LaunchArguments& all) {
   all.map_count("deepspeed_config.zero_stage", "plan.zero_stage", 0);
   all.map_count("deepspeed_config.gradient_accumulation_steps", launch::kAccumulation);
   const std::string offload = all.take_text("deepspeed_config.offload_optimizer_device");
@@ -78,11 +83,12 @@ void read_deepspeed_part(Arguments& all) {
     all.became("deepspeed_config.offload_optimizer_device", "plan.offload", "optimizer");
   const std::string weights = all.take_text("deepspeed_config.offload_param_device");
   if (!weights.empty() && weights != "none")
-    all.refuse("deepspeed_config.offload_param_device", "parameters in the memory of the host are not modelled", "parameters on the GPUs");
+    all.refuse("deepspeed_config.offload_param_device",
+               "parameters in the memory of the host are not modelled", "parameters on the GPUs");
   all.ignore("deepspeed_config.deepspeed_config_file", "that file says more: give it too");
 }
 
-void read_megatron_part(Arguments& all) {
+void read_megatron_part(LaunchArguments& all) {
   const std::string part = "megatron_lm_config.megatron_lm_";
   all.map_count(part + "tp_degree", "plan.tensor_parallel");
   all.map_count(part + "pp_degree", "plan.pipeline_parallel");
@@ -92,13 +98,14 @@ void read_megatron_part(Arguments& all) {
 }
 
 void read_accelerate(const ImportContext& context, Draft& draft) {
-  Arguments all(context, draft);
+  LaunchArguments all(context, draft);
   const SourceKeys keys(context.file);
   for (const SourceKey& key : keys.list()) all.add({key.key, key.value, key});
   const std::string type = all.take_text("distributed_type");
   read_processes(all);
   read_dimensions(all);
-  if (type == "fsdp" || all.contains("fsdp_config.fsdp_version") || all.contains("fsdp_config.fsdp_sharding_strategy"))
+  if (type == "fsdp" || all.contains("fsdp_config.fsdp_version") ||
+      all.contains("fsdp_config.fsdp_sharding_strategy"))
     read_fsdp_config(all, "fsdp_config.fsdp_");
   if (type == "deepspeed") read_deepspeed_part(all);
   if (type == "megatron_lm") read_megatron_part(all);
@@ -112,6 +119,8 @@ void read_accelerate(const ImportContext& context, Draft& draft) {
 
 }  // namespace
 
-const Importer kAccelerate{{"accelerate", "YAML of Hugging Face's accelerate (FSDP, DeepSpeed)"}, recognises_accelerate, read_accelerate};
+const Importer kAccelerate{{"accelerate", "YAML of Hugging Face's accelerate (FSDP, DeepSpeed)"},
+                           recognises_accelerate,
+                           read_accelerate};
 
 }  // namespace orrery::importers::frameworks

@@ -35,7 +35,8 @@ bool begins_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) !=
 
 std::optional<std::int64_t> whole_number(const Json& value) {
   if (value.is_number_integer()) {
-    if (value.is_number_unsigned() && value.get<std::uint64_t>() > std::uint64_t{INT64_MAX}) return std::nullopt;
+    if (value.is_number_unsigned() && value.get<std::uint64_t>() > std::uint64_t{INT64_MAX})
+      return std::nullopt;
     return value.get<std::int64_t>();
   }
   if (value.is_string()) return whole_number_in(value.get<std::string>());
@@ -70,7 +71,8 @@ std::string unresolved_variable(const Json& value) {
   const std::string& text = value.get_ref<const std::string&>();
   for (std::size_t at = text.find('$'); at != std::string::npos; at = text.find('$', at + 1)) {
     std::size_t begin = at + 1;
-    if (begin < text.size() && (text[begin] == '(' || text[begin] == '`')) return "$" + text.substr(begin, 40);
+    if (begin < text.size() && (text[begin] == '(' || text[begin] == '`'))
+      return "$" + text.substr(begin, 40);
     if (begin < text.size() && text[begin] == '{') ++begin;
     std::size_t end = begin;
     while (end < text.size() && (begins_name(text[end]) || text[end] == '.')) ++end;
@@ -79,8 +81,10 @@ std::string unresolved_variable(const Json& value) {
   return "";
 }
 
-Argument respelled(const SourceKey& key, const std::string& name, const Spelling* first, std::size_t count) {
-  const Spelling* found = std::find_if(first, first + count, [&](const Spelling& s) { return s.theirs == name; });
+LaunchArgument respelled(const SourceKey& key, const std::string& name, const Spelling* first,
+                         std::size_t count) {
+  const Spelling* found =
+      std::find_if(first, first + count, [&](const Spelling& s) { return s.theirs == name; });
   if (found == first + count) return {name, key.value, key};
   Json value = key.value;
   if (found->negated)
@@ -88,23 +92,23 @@ Argument respelled(const SourceKey& key, const std::string& name, const Spelling
   return {std::string(found->name), std::move(value), key};
 }
 
-void Arguments::add(Argument argument) {
+void LaunchArguments::add(LaunchArgument argument) {
   const auto [known, fresh] = last_.emplace(argument.name, list_.size());
   if (!fresh) {
-    const Argument& before = list_[known->second];
+    const LaunchArgument& before = list_[known->second];
     draft_.ignore(before.source, fmt::format("given again at {}", argument.source.place.text()));
     known->second = list_.size();
   }
   list_.push_back(std::move(argument));
 }
 
-const Argument* Arguments::find(std::string_view name) const {
+const LaunchArgument* LaunchArguments::find(std::string_view name) const {
   const auto found = last_.find(name);
   return found == last_.end() ? nullptr : &list_[found->second];
 }
 
-const Argument* Arguments::take(std::string_view name, std::string_view ours) {
-  const Argument* argument = find(name);
+const LaunchArgument* LaunchArguments::take(std::string_view name, std::string_view ours) {
+  const LaunchArgument* argument = find(name);
   if (argument == nullptr) return nullptr;
   if (argument->value.is_null()) {
     if (answer(name)) draft_.ignore(argument->source, "no value");
@@ -123,64 +127,66 @@ const Argument* Arguments::take(std::string_view name, std::string_view ours) {
   return nullptr;
 }
 
-std::optional<std::int64_t> Arguments::take_count(std::string_view name, std::int64_t least) {
-  const Argument* argument = take(name);
+std::optional<std::int64_t> LaunchArguments::take_count(std::string_view name, std::int64_t least) {
+  const LaunchArgument* argument = take(name);
   if (argument == nullptr) return std::nullopt;
   const auto number = whole_number(argument->value);
   if (number && *number >= least) return number;
   if (answer(name))
-    draft_.contradict(argument->source,
-                    fmt::format("found {}, allowed a whole number from {} on", described(argument->value), least));
+    draft_.contradict(argument->source, fmt::format("found {}, allowed a whole number from {} on",
+                                                    described(argument->value), least));
   return std::nullopt;
 }
 
-std::optional<bool> Arguments::take_flag(std::string_view name) {
-  const Argument* argument = take(name);
+std::optional<bool> LaunchArguments::take_flag(std::string_view name) {
+  const LaunchArgument* argument = take(name);
   if (argument == nullptr) return std::nullopt;
   if (const auto flag = flag_of(argument->value)) return flag;
   if (answer(name))
-    draft_.contradict(argument->source, fmt::format("found {}, allowed true or false", described(argument->value)));
+    draft_.contradict(argument->source,
+                      fmt::format("found {}, allowed true or false", described(argument->value)));
   return std::nullopt;
 }
 
-std::string Arguments::take_text(std::string_view name) {
-  const Argument* argument = take(name);
+std::string LaunchArguments::take_text(std::string_view name) {
+  const LaunchArgument* argument = take(name);
   return argument == nullptr ? "" : lower(text_of(argument->value));
 }
 
-void Arguments::map(std::string_view name, std::string_view ours) {
-  if (const Argument* argument = take(name, ours)) became(name, ours, argument->value);
+void LaunchArguments::map(std::string_view name, std::string_view ours) {
+  if (const LaunchArgument* argument = take(name, ours)) became(name, ours, argument->value);
 }
 
-void Arguments::map_count(std::string_view name, std::string_view ours, std::int64_t least) {
+void LaunchArguments::map_count(std::string_view name, std::string_view ours, std::int64_t least) {
   if (take(name, ours) == nullptr) return;
   if (const auto number = take_count(name, least)) became(name, ours, *number);
 }
 
-void Arguments::map_flag(std::string_view name, std::string_view ours) {
+void LaunchArguments::map_flag(std::string_view name, std::string_view ours) {
   if (take(name, ours) == nullptr) return;
   if (const auto flag = take_flag(name)) became(name, ours, *flag);
 }
 
-void Arguments::became(std::string_view name, std::string_view ours, Json value, std::string note) {
-  if (const Argument* argument = find(name)) {
+void LaunchArguments::became(std::string_view name, std::string_view ours, Json value, std::string note) {
+  if (const LaunchArgument* argument = find(name)) {
     answer(name);
     const ImportItem* before = draft_.origin(ours);
-    const bool told = before != nullptr && before->key == argument->source.key && before->fate == Fate::mapped &&
-                      before->place.file == argument->source.place.file && before->place.line == argument->source.place.line;
+    const bool told = before != nullptr && before->key == argument->source.key &&
+                      before->fate == Fate::mapped && before->place.file == argument->source.place.file &&
+                      before->place.line == argument->source.place.line;
     if (told) return;
     draft_.map(argument->source, ours, std::move(value), std::move(note));
   }
 }
 
-void Arguments::ignore(std::string_view name, std::string_view reason) {
-  const Argument* argument = find(name);
+void LaunchArguments::ignore(std::string_view name, std::string_view reason) {
+  const LaunchArgument* argument = find(name);
   if (argument == nullptr || !answer(name)) return;
   draft_.ignore(argument->source, argument->value.is_null() ? "no value" : std::string(reason));
 }
 
-void Arguments::refuse(std::string_view name, std::string_view what, std::string_view nearest) {
-  const Argument* argument = find(name);
+void LaunchArguments::refuse(std::string_view name, std::string_view what, std::string_view nearest) {
+  const LaunchArgument* argument = find(name);
   if (argument == nullptr || !answer(name)) return;
   if (context_.options.approximate)
     draft_.ignore(argument->source, fmt::format("approximated: {}; {}", what, nearest));
@@ -188,9 +194,9 @@ void Arguments::refuse(std::string_view name, std::string_view what, std::string
     draft_.lack(argument->source, fmt::format("{}; --approximate takes the nearest: {}", what, nearest));
 }
 
-void Arguments::rest(std::string_view (*reason_of)(std::string_view name)) {
+void LaunchArguments::rest(std::string_view (*reason_of)(std::string_view name)) {
   for (std::size_t i = 0; i < list_.size(); ++i) {
-    const Argument& argument = list_[i];
+    const LaunchArgument& argument = list_[i];
     if (last_.find(argument.name)->second != i || !answer(argument.name)) continue;
     const std::string_view reason = argument.value.is_null() ? "no value" : reason_of(argument.name);
     draft_.ignore(argument.source, reason.empty() ? "Orrery does not know this key" : std::string(reason));

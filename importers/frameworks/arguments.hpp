@@ -16,7 +16,7 @@
 namespace orrery::importers::frameworks {
 
 /// `name` is Megatron's, with underscores; `source` is what the file has, for the report.
-struct Argument {
+struct LaunchArgument {
   std::string name;
   Json value;
   SourceKey source;
@@ -24,16 +24,16 @@ struct Argument {
 
 /// Reads arguments one by one: each is answered for once, as what it became or why it changes nothing, and
 /// rest() answers for the others.
-class Arguments {
+class LaunchArguments {
  public:
-  Arguments(const ImportContext& context, Draft& draft) : context_(context), draft_(draft) {}
+  LaunchArguments(const ImportContext& context, Draft& draft) : context_(context), draft_(draft) {}
 
   /// An argument that is given again replaces the one before, which is reported.
-  void add(Argument argument);
+  void add(LaunchArgument argument);
 
   /// Returns the argument. Null where it is missing, has no value, or has one with an unresolved variable,
   /// which is reported as missing unless the user gives `ours`.
-  const Argument* take(std::string_view name, std::string_view ours = "");
+  const LaunchArgument* take(std::string_view name, std::string_view ours = "");
   /// Takes the argument as a whole number from `least` on, such as 8, "8", 5e8; reports any other value.
   std::optional<std::int64_t> take_count(std::string_view name, std::int64_t least = 1);
   /// Takes the argument as a flag: nothing where it is missing.
@@ -58,8 +58,9 @@ class Arguments {
   [[nodiscard]] bool answers(std::string_view name) const { return answered_.contains(name); }
 
   [[nodiscard]] bool contains(std::string_view name) const { return find(name) != nullptr; }
-  [[nodiscard]] const Argument* find(std::string_view name) const;
-  /// Reports all that nobody answered for: the reason of `reason_of`, which returns "" for a name it does not know.
+  [[nodiscard]] const LaunchArgument* find(std::string_view name) const;
+  /// Reports all that nobody answered for: the reason of `reason_of`, which returns "" for a name it does not
+  /// know.
   void rest(std::string_view (*reason_of)(std::string_view name));
 
   [[nodiscard]] Draft& draft() { return draft_; }
@@ -71,7 +72,7 @@ class Arguments {
 
   const ImportContext& context_;
   Draft& draft_;
-  std::vector<Argument> list_;
+  std::vector<LaunchArgument> list_;
   std::map<std::string, std::size_t, std::less<>> last_;
   std::set<std::string, std::less<>> answered_;
 };
@@ -84,8 +85,8 @@ struct Spelling {
 };
 
 /// Returns the argument that `key` of a file is.
-[[nodiscard]] Argument respelled(const SourceKey& key, const std::string& name,
-                                 const Spelling* first, std::size_t count);
+[[nodiscard]] LaunchArgument respelled(const SourceKey& key, const std::string& name, const Spelling* first,
+                                       std::size_t count);
 
 /// Returns a whole number, also of a text such as 10_000 or a number such as 5e8.
 [[nodiscard]] std::optional<std::int64_t> whole_number(const Json& value);

@@ -13,16 +13,40 @@ namespace orrery::importers::frameworks {
 namespace {
 
 bool names_argument(const std::string& word) {
-  const auto letter = [&word](std::size_t i) { return word.size() > i && std::isalpha(static_cast<unsigned char>(word[i])) != 0; };
+  const auto letter = [&word](std::size_t i) {
+    return word.size() > i && std::isalpha(static_cast<unsigned char>(word[i])) != 0;
+  };
   return word.starts_with("--") ? letter(2) : word.starts_with('-') && letter(1);
 }
 
 /// Flags that never take a value, by how their names begin.
 bool takes_no_value(std::string name) {
-  constexpr std::array<std::string_view, 26> kFlags{
-      "use_",     "overlap_", "disable_", "no_",       "sequence_parallel", "swiglu",        "bf16",     "fp16",  "group_query_",
-      "untie_",   "log_",     "apply_",   "recompute_activations", "moe_grouped_gemm", "moe_permute_fusion", "squared_relu", "tp_comm_overlap",
-      "finetune", "manual_gc", "mock_data", "qk_layernorm", "checkpoint_activations", "calculate_per_token_loss", "async_save", "cross_entropy_loss_fusion", "accumulate_"};
+  constexpr std::array<std::string_view, 26> kFlags{"use_",
+                                                    "overlap_",
+                                                    "disable_",
+                                                    "no_",
+                                                    "sequence_parallel",
+                                                    "swiglu",
+                                                    "bf16",
+                                                    "fp16",
+                                                    "group_query_",
+                                                    "untie_",
+                                                    "log_",
+                                                    "apply_",
+                                                    "recompute_activations",
+                                                    "moe_grouped_gemm",
+                                                    "moe_permute_fusion",
+                                                    "squared_relu",
+                                                    "tp_comm_overlap",
+                                                    "finetune",
+                                                    "manual_gc",
+                                                    "mock_data",
+                                                    "qk_layernorm",
+                                                    "checkpoint_activations",
+                                                    "calculate_per_token_loss",
+                                                    "async_save",
+                                                    "cross_entropy_loss_fusion",
+                                                    "accumulate_"};
   name.erase(0, std::min(name.find_first_not_of('-'), name.size()));
   std::ranges::replace(name, '-', '_');
   return std::ranges::any_of(kFlags, [&name](std::string_view flag) { return name.starts_with(flag); });
@@ -58,7 +82,8 @@ class ArgumentReader {
       open_ = false;
       return;
     }
-    const bool first = open_ && line_.arguments.back().value == true && !takes_no_value(line_.arguments.back().key);
+    const bool first =
+        open_ && line_.arguments.back().value == true && !takes_no_value(line_.arguments.back().key);
     if (is_open(text) && !first) {
       line_.open.push_back(word);
     } else if (open_) {

@@ -57,7 +57,8 @@ constexpr std::array kDeepSpeedReasons{
     DeepSpeedReason{"progressive_layer_drop", kNotSaid},
     DeepSpeedReason{"sparse_attention", kNotSaid},
     DeepSpeedReason{"sparse_gradients", kNotSaid},
-    DeepSpeedReason{"activation_checkpointing", "how checkpointed activations are kept; the trainer turns them on"},
+    DeepSpeedReason{"activation_checkpointing",
+                    "how checkpointed activations are kept; the trainer turns them on"},
     DeepSpeedReason{"aio", "reads from disks, which are not modelled"},
     DeepSpeedReason{"hybrid_engine", "of reinforcement learning, which is not modelled"},
     DeepSpeedReason{"pipeline", "the degree of the pipeline stands in code"},
@@ -69,18 +70,19 @@ constexpr std::array kDeepSpeedReasons{
     DeepSpeedReason{"_comment", "a comment"},
 };
 
-bool is_auto(const Argument* argument) { return argument != nullptr && argument->value == "auto"; }
+bool is_auto(const LaunchArgument* argument) { return argument != nullptr && argument->value == "auto"; }
 
 /// A size, or "auto", which another file fills in with `by`.
-void read_size(Arguments& all, const char* name, const char* ours, const char* by) {
-  const Argument* argument = all.find(name);
+void read_size(LaunchArguments& all, const char* name, const char* ours, const char* by) {
+  const LaunchArgument* argument = all.find(name);
   if (!is_auto(argument)) return all.map_count(name, ours);
   all.answered(name);
-  all.draft().await(argument->source, ours,
-                    fmt::format("\"auto\" is filled in by {} of the trainer: give its file too, or --set {}=N", by, ours));
+  all.draft().await(
+      argument->source, ours,
+      fmt::format("\"auto\" is filled in by {} of the trainer: give its file too, or --set {}=N", by, ours));
 }
 
-void read_sizes(Arguments& all) {
+void read_sizes(LaunchArguments& all) {
   if (is_auto(all.find("train_batch_size")))
     all.ignore("train_batch_size", "micro-batch x accumulation steps x replicas");
   else
@@ -92,11 +94,11 @@ void read_sizes(Arguments& all) {
 }
 
 /// fp16 and bf16, each on, off or "auto".
-void read_widths_of_products(Arguments& all) {
-  const Argument* open = nullptr;
+void read_widths_of_products(LaunchArguments& all) {
+  const LaunchArgument* open = nullptr;
   for (const auto& [name, ours] : {std::pair{"fp16.enabled", "fp16"}, std::pair{"bf16.enabled", "bf16"},
                                    std::pair{"bfloat16.enabled", "bf16"}, std::pair{"fp16.fp16", "fp16"}}) {
-    const Argument* argument = all.find(name);
+    const LaunchArgument* argument = all.find(name);
     if (argument == nullptr) continue;
     if (is_auto(argument)) {
       if (open != nullptr) all.ignore(name, "the trainer says it");
@@ -108,32 +110,36 @@ void read_widths_of_products(Arguments& all) {
     all.ignore(name, all.draft().has("plan.precision") ? "stands with plan.precision" : "off");
   }
   if (open != nullptr && !all.draft().has("plan.precision"))
-    return all.draft().await(open->source, "plan.precision",
-                             "\"auto\" is filled in by bf16 or fp16 of the trainer: give its file too, or --set "
-                             "plan.precision=bf16");
+    return all.draft().await(
+        open->source, "plan.precision",
+        "\"auto\" is filled in by bf16 or fp16 of the trainer: give its file too, or --set "
+        "plan.precision=bf16");
   all.draft().default_to("plan.precision", "fp32", "DeepSpeed without fp16 and bf16");
 }
 
-void read_offloads(Arguments& all) {
+void read_offloads(LaunchArguments& all) {
   constexpr const char* kOptimizer = "zero_optimization.offload_optimizer.device";
   constexpr const char* kParameters = "zero_optimization.offload_param.device";
   const std::string states = all.take_text(kOptimizer);
-  if (states == "nvme") all.refuse(kOptimizer, "states of the optimizer on disks are not modelled", "memory of the host");
+  if (states == "nvme")
+    all.refuse(kOptimizer, "states of the optimizer on disks are not modelled", "memory of the host");
   if (!states.empty() && states != "none") {
     all.became(kOptimizer, "plan.offload", "optimizer");
-    if (const Argument* ratio = all.take("zero_optimization.offload_optimizer.ratio"); ratio != nullptr && ratio->value.is_number())
+    if (const LaunchArgument* ratio = all.take("zero_optimization.offload_optimizer.ratio");
+        ratio != nullptr && ratio->value.is_number())
       all.became("zero_optimization.offload_optimizer.ratio", "plan.offload_fraction", ratio->value);
   }
   all.ignore(kOptimizer, "not offloaded");
   const std::string weights = all.take_text(kParameters);
   if (!weights.empty() && weights != "none")
-    all.refuse(kParameters, "parameters in the memory of the host are not modelled", "parameters on the GPUs");
+    all.refuse(kParameters, "parameters in the memory of the host are not modelled",
+               "parameters on the GPUs");
   all.ignore(kParameters, "not offloaded");
   if (all.take_flag("zero_optimization.cpu_offload") == true)
     all.became("zero_optimization.cpu_offload", "plan.offload", "optimizer");
 }
 
-void read_zero(Arguments& all) {
+void read_zero(LaunchArguments& all) {
   Draft& draft = all.draft();
   all.map_count("zero_optimization.stage", "plan.zero_stage", 0);
   draft.default_to("plan.zero_stage", 0, "DeepSpeed without zero_optimization");
@@ -145,30 +151,39 @@ void read_zero(Arguments& all) {
     draft.default_to("plan.overlap_gradient_reduce", stage == 3, "DeepSpeed's default: with ZeRO-3 alone");
   }
   for (const char* group : {"zero_optimization.mics_shard_size", "zero_optimization.zero_hpz_partition_size"})
-    if (const auto ranks = all.take_count(group); ranks && *ranks > 1) all.became(group, "plan.zero_group_size", *ranks);
+    if (const auto ranks = all.take_count(group); ranks && *ranks > 1)
+      all.became(group, "plan.zero_group_size", *ranks);
   if (!all.contains("zero_optimization.reduce_bucket_size")) return;
   if (is_auto(all.find("zero_optimization.reduce_bucket_size")))
-    return all.ignore("zero_optimization.reduce_bucket_size", "the trainer takes the square of the model's width");
+    return all.ignore("zero_optimization.reduce_bucket_size",
+                      "the trainer takes the square of the model's width");
   const auto gradients = all.take_count("zero_optimization.reduce_bucket_size");
   const auto width = whole_number(draft.value("software.gradient_bytes")).value_or(2);
   if (gradients && draft.value("plan.overlap_gradient_reduce") == true)
-    all.became("zero_optimization.reduce_bucket_size", "plan.bucket_mb", static_cast<double>(*gradients) * static_cast<double>(width) / 1e6,
+    all.became("zero_optimization.reduce_bucket_size", "plan.bucket_mb",
+               static_cast<double>(*gradients) * static_cast<double>(width) / 1e6,
                "gradients x bytes of one");
 }
 
-void read_optimizer_type(Arguments& all) {
+void read_optimizer_type(LaunchArguments& all) {
   const std::string type = all.take_text("optimizer.type");
   if (type.empty()) return;
-  if (type.find("1bit") != std::string::npos || type.find("onebit") != std::string::npos || type.starts_with("zeroone"))
+  if (type.find("1bit") != std::string::npos || type.find("onebit") != std::string::npos ||
+      type.starts_with("zeroone"))
     return all.refuse("optimizer.type", "optimizers that compress what they send are not modelled", "Adam");
-  const char* ours = type.starts_with("adam") || type == "cpuadam" ? "adam" : type == "lion" ? "lion" : type == "sgd" ? "sgd-momentum" : type == "muon" ? "muon" : "";
+  const char* ours = type.starts_with("adam") || type == "cpuadam" ? "adam"
+                     : type == "lion"                              ? "lion"
+                     : type == "sgd"                               ? "sgd-momentum"
+                     : type == "muon"                              ? "muon"
+                                                                   : "";
   if (*ours == 0) return all.refuse("optimizer.type", "this optimizer is not modelled", "Adam");
   all.became("optimizer.type", "plan.optimizer", ours);
 }
 
-void read_types(Arguments& all) {
+void read_types(LaunchArguments& all) {
   const std::string sums = all.take_text("data_types.grad_accum_dtype");
-  if (!sums.empty()) all.became("data_types.grad_accum_dtype", "software.gradient_bytes", sums == "fp32" ? 4 : 2);
+  if (!sums.empty())
+    all.became("data_types.grad_accum_dtype", "software.gradient_bytes", sums == "fp32" ? 4 : 2);
   const std::string wire = all.take_text("communication_data_type");
   if (wire == "fp32" || wire == "fp16" || wire == "bf16")
     all.became("communication_data_type", "plan.wire_precision.data", wire);
@@ -176,15 +191,18 @@ void read_types(Arguments& all) {
 
 bool recognises_deepspeed(const SourceFile& file) {
   if (file.text().find('{') == std::string_view::npos) return false;
-  constexpr std::array<std::string_view, 4> kTells{"\"zero_optimization\"", "\"train_micro_batch_size_per_gpu\"",
+  constexpr std::array<std::string_view, 4> kTells{"\"zero_optimization\"",
+                                                   "\"train_micro_batch_size_per_gpu\"",
                                                    "\"train_batch_size\"", "\"gradient_accumulation_steps\""};
-  const auto tells = [&file](std::string_view word) { return file.text().find(word) != std::string_view::npos; };
+  const auto tells = [&file](std::string_view word) {
+    return file.text().find(word) != std::string_view::npos;
+  };
   return std::ranges::any_of(kTells, tells) && !tells("\"num_attention_heads\"") && !tells("num_layers") &&
          !tells("#!/");
 }
 
 void read_deepspeed(const ImportContext& context, Draft& draft) {
-  Arguments all(context, draft);
+  LaunchArguments all(context, draft);
   const SourceKeys keys(context.file);
   for (const SourceKey& key : keys.list()) all.add({key.key, key.value, key});
   read_deepspeed_keys(all);
@@ -200,7 +218,7 @@ std::string_view reason_in_deepspeed(std::string_view name) {
   return "";
 }
 
-void read_deepspeed_keys(Arguments& all) {
+void read_deepspeed_keys(LaunchArguments& all) {
   read_sizes(all);
   read_types(all);
   read_widths_of_products(all);
@@ -209,9 +227,10 @@ void read_deepspeed_keys(Arguments& all) {
   read_optimizer_type(all);
 }
 
-void read_deepspeed_text(const std::string& text, const ImportContext& context, const FilePlace& place, Draft& draft) {
+void read_deepspeed_text(const std::string& text, const ImportContext& context, const FilePlace& place,
+                         Draft& draft) {
   const SourceFile file(context.file.path(), text);
-  Arguments all(context, draft);
+  LaunchArguments all(context, draft);
   const SourceKeys keys(file);
   for (SourceKey key : keys.list()) {
     key.place = place;

@@ -27,20 +27,23 @@ constexpr std::array kStrategies{
     Strategy{"hybrid_shard_zero2", "5", 3, false, true},
 };
 
-void take_strategy(Arguments& all, const std::string& name, const Strategy& strategy) {
+void take_strategy(LaunchArguments& all, const std::string& name, const Strategy& strategy) {
   all.became(name, "plan.zero_stage", strategy.stage);
   if (strategy.stage == 3 && !strategy.reshards)
-    all.draft().default_to("plan.reshard_after_forward", false, "this strategy keeps parameters until the backward pass");
+    all.draft().default_to("plan.reshard_after_forward", false,
+                           "this strategy keeps parameters until the backward pass");
   if (strategy.within_node)
-    all.draft().default_to("plan.zero_group_size", kGpusOfNode, "this strategy shards within a node, of 8 GPUs");
+    all.draft().default_to("plan.zero_group_size", kGpusOfNode,
+                           "this strategy shards within a node, of 8 GPUs");
 }
 
 /// FSDP2 has a flag where FSDP1 has a strategy; both stand under either name.
-void read_strategy(Arguments& all, const std::string& part) {
+void read_strategy(LaunchArguments& all, const std::string& part) {
   for (const std::string& name : {part + "sharding_strategy", part + "reshard_after_forward"}) {
     const std::string text = all.take_text(name);
     if (text.empty()) continue;
-    const auto found = std::ranges::find_if(kStrategies, [&](const Strategy& s) { return s.name == text || s.number == text; });
+    const auto found = std::ranges::find_if(
+        kStrategies, [&](const Strategy& s) { return s.name == text || s.number == text; });
     if (found != kStrategies.end()) return take_strategy(all, name, *found);
     const auto reshards = all.take_flag(name);
     if (!reshards) continue;
@@ -52,17 +55,19 @@ void read_strategy(Arguments& all, const std::string& part) {
 
 }  // namespace
 
-void read_fsdp_config(Arguments& all, const std::string& part) {
+void read_fsdp_config(LaunchArguments& all, const std::string& part) {
   read_strategy(all, part);
   for (const std::string& name : {part + "offload_params", part + "cpu_offload"}) {
     if (all.take_flag(name) == true)
-      all.became(name, "plan.offload", "optimizer", "FSDP offloads parameters and gradients too, which Orrery cannot say");
+      all.became(name, "plan.offload", "optimizer",
+                 "FSDP offloads parameters and gradients too, which Orrery cannot say");
     all.ignore(name, "nothing is offloaded");
   }
   if (all.take_flag(part + "activation_checkpointing") == true)
     all.became(part + "activation_checkpointing", "plan.recompute", "full");
   all.ignore(part + "activation_checkpointing", "nothing is recomputed");
-  if (all.take_flag(part + "forward_prefetch") == true) all.became(part + "forward_prefetch", "plan.prefetch", 1);
+  if (all.take_flag(part + "forward_prefetch") == true)
+    all.became(part + "forward_prefetch", "plan.prefetch", 1);
   all.draft().default_to("plan.overlap_gradient_reduce", true, "FSDP reduces beside the backward pass");
   all.draft().default_to("plan.overlap_parameter_gather", true, "FSDP gathers ahead");
 }

@@ -8,6 +8,6 @@
 namespace orrery::importers::frameworks {
 
 /// Reads keys that begin with `part`: sharding_strategy, reshard_after_forward, offload_params and so on.
-void read_fsdp_config(Arguments& all, const std::string& part);
+void read_fsdp_config(LaunchArguments& all, const std::string& part);
 
 }  // namespace orrery::importers::frameworks

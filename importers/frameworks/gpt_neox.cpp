@@ -36,17 +36,21 @@ constexpr std::array kNeoxNames{
 };
 
 bool recognises_neox(const SourceFile& file) {
-  const auto has = [&file](std::string_view word) { return file.text().find(word) != std::string_view::npos; };
+  const auto has = [&file](std::string_view word) {
+    return file.text().find(word) != std::string_view::npos;
+  };
   const bool sizes = has("pipe_parallel_size") || has("pipe-parallel-size") || has("gpt_j_residual") ||
                      has("\"output_layer_parallelism\"") || has("\"output-layer-parallelism\"");
   const bool paths = has("\"vocab_file\"") || has("\"vocab-file\"");
-  const bool places = has("\"tensorboard_dir\"") || has("\"tensorboard-dir\"") || has("\"data_path\"") || has("\"train_data_paths\"");
+  const bool places = has("\"tensorboard_dir\"") || has("\"tensorboard-dir\"") || has("\"data_path\"") ||
+                      has("\"train_data_paths\"");
   return sizes || (paths && places && !has("#!/"));
 }
 
 std::string plain(std::string name) {
   const std::size_t dot = name.find('.');
-  std::replace(name.begin(), name.begin() + static_cast<std::ptrdiff_t>(std::min(dot, name.size())), '-', '_');
+  std::replace(name.begin(), name.begin() + static_cast<std::ptrdiff_t>(std::min(dot, name.size())), '-',
+               '_');
   return name;
 }
 
@@ -58,21 +62,25 @@ std::string first_kind(const Json& value) {
 }
 
 bool mentions(const Json& value, std::string_view kind) {
-  if (value.is_array()) return std::ranges::any_of(value, [kind](const Json& v) { return mentions(v, kind); });
+  if (value.is_array())
+    return std::ranges::any_of(value, [kind](const Json& v) { return mentions(v, kind); });
   return value.is_string() && value.get_ref<const std::string&>().find(kind) != std::string::npos;
 }
 
-void read_attention_kinds(Arguments& all) {
-  const Argument* kinds = all.take("attention_config");
-  if (kinds == nullptr) return all.draft().default_to("model.attention", "core", "GPT-NeoX without flash attention");
+void read_attention_kinds(LaunchArguments& all) {
+  const LaunchArgument* kinds = all.take("attention_config");
+  if (kinds == nullptr)
+    return all.draft().default_to("model.attention", "core", "GPT-NeoX without flash attention");
   for (const char* other : {"mamba", "rwkv", "gmlp", "amlp", "bslongformer", "bigbird", "sparse"})
     if (mentions(kinds->value, other))
-      all.refuse("attention_config", fmt::format("layers of the kind {} are not modelled", other), "attention to all tokens");
+      all.refuse("attention_config", fmt::format("layers of the kind {} are not modelled", other),
+                 "attention to all tokens");
   all.became("attention_config", "model.attention", first_kind(kinds->value) == "flash" ? "flash" : "core");
 }
 
-/// A gated MLP has two thirds of the width for gate and input together, as megatron/model/transformer.py cuts it.
-void read_mlp(Arguments& all) {
+/// A gated MLP has two thirds of the width for gate and input together, as megatron/model/transformer.py cuts
+/// it.
+void read_mlp(LaunchArguments& all) {
   const std::string activation = all.take_text("activation");
   constexpr std::array<std::string_view, 5> kGated{"swiglu", "geglu", "reglu", "bilinear", "glu"};
   const bool gated = std::ranges::find(kGated, activation) != kGated.end();
@@ -84,27 +92,29 @@ void read_mlp(Arguments& all) {
   const std::int64_t whole = stated.value_or(4 * *hidden);
   const std::int64_t width = gated ? whole * 2 / 3 / 2 : whole;
   const std::int64_t rounded = (width + kMultiple - 1) / kMultiple * kMultiple;
-  const std::string note = gated ? "gate, input and output share the width: a third of it, in multiples of 256"
-                                 : "in multiples of 256";
+  const std::string note = gated
+                               ? "gate, input and output share the width: a third of it, in multiples of 256"
+                               : "in multiples of 256";
   if (stated)
     all.became("neox_intermediate_size", "model.ffn_hidden", rounded, note);
   else
     all.draft().default_to("model.ffn_hidden", rounded, "GPT-NeoX's default: 4 hidden; " + note);
 }
 
-void read_residual(Arguments& all) {
+void read_residual(LaunchArguments& all) {
   all.map_flag("gpt_j_residual", "model.parallel_block");
   const auto norms = all.take_flag("use_bias_in_norms"), attention = all.take_flag("use_bias_in_attn_linear");
   const auto mlp = all.take_flag("use_bias_in_mlp");
   const char* told = attention ? "use_bias_in_attn_linear" : mlp ? "use_bias_in_mlp" : "use_bias_in_norms";
-  if (attention || mlp || norms) all.became(told, "model.biases", attention.value_or(true) || mlp.value_or(attention.value_or(true)));
+  if (attention || mlp || norms)
+    all.became(told, "model.biases", attention.value_or(true) || mlp.value_or(attention.value_or(true)));
   for (const char* other : {"use_bias_in_norms", "use_bias_in_attn_linear", "use_bias_in_mlp"})
     all.ignore(other, "stands with model.biases");
   all.map_count("window", "model.window");
 }
 
 /// pos_emb: rotary, learned, none, and biases of scores.
-void read_neox_positions(Arguments& all) {
+void read_neox_positions(LaunchArguments& all) {
   const std::string kind = all.take_text("pos_emb");
   if (kind == "rotary") return all.became("pos_emb", "model.positions", "rotary");
   if (kind == "alibi" || kind == "rpe" || kind == "none" || kind == "sinusoidal")
@@ -113,7 +123,7 @@ void read_neox_positions(Arguments& all) {
   if (!kind.empty()) return all.became("pos_emb", "model.positions", "learned");
 }
 
-void read_neox_shape(Arguments& all) {
+void read_neox_shape(LaunchArguments& all) {
   all.map_count("hidden_size", "model.hidden");
   if (!all.draft().has("model.hidden")) return;
   read_attention_kinds(all);
@@ -121,17 +131,18 @@ void read_neox_shape(Arguments& all) {
   read_residual(all);
   read_neox_positions(all);
   const auto share = [&all](const char* name) {
-    const Argument* argument = all.take(name);
+    const LaunchArgument* argument = all.take(name);
     return argument != nullptr && argument->value.is_number() && argument->value > 0;
   };
   const bool drops = share("hidden_dropout") | share("attention_dropout");
   const char* told = all.contains("hidden_dropout") ? "hidden_dropout" : "attention_dropout";
   all.became(told, "model.dropout", drops);
   all.draft().default_to("model.dropout", false, "GPT-NeoX's default");
-  for (const char* other : {"hidden_dropout", "attention_dropout"}) all.ignore(other, "stands with model.dropout");
+  for (const char* other : {"hidden_dropout", "attention_dropout"})
+    all.ignore(other, "stands with model.dropout");
 }
 
-void read_steps(Arguments& all) {
+void read_steps(LaunchArguments& all) {
   all.map_count("train_batch_size", "plan.global_batch_size");
   all.map_count("gradient_accumulation_steps", launch::kAccumulation);
   if (!all.contains("train_batch_size") && all.contains("micro_batch_size"))
@@ -139,7 +150,8 @@ void read_steps(Arguments& all) {
   const std::string precision = all.take_text("precision");
   if (precision == "fp16" || precision == "bfloat16" || precision == "fp32")
     all.became("precision", "plan.precision", precision == "bfloat16" ? "bf16" : precision);
-  if (const Argument* stages = all.find("pipeline_model_parallel_size"); stages != nullptr && stages->value == 0)
+  if (const LaunchArgument* stages = all.find("pipeline_model_parallel_size");
+      stages != nullptr && stages->value == 0)
     all.ignore("pipeline_model_parallel_size", "no pipeline");
 }
 
@@ -168,7 +180,7 @@ std::string_view reason_in_neox(std::string_view name) {
 }
 
 void read_neox(const ImportContext& context, Draft& draft) {
-  Arguments all(context, draft);
+  LaunchArguments all(context, draft);
   const SourceKeys keys(context.file);
   for (const SourceKey& key : keys.list())
     all.add(respelled(key, plain(key.key), kNeoxNames.data(), kNeoxNames.size()));

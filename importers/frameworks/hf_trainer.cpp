@@ -13,12 +13,13 @@
 namespace orrery::importers::frameworks {
 namespace {
 
-constexpr std::array<std::string_view, 5> kLengths{"cutoff_len", "max_seq_length", "max_seq_len", "model_max_length", "block_size"};
-constexpr std::array<std::string_view, 5> kMegatronKeys{"tensor_model_parallel_size", "pipeline_model_parallel_size",
-                                                        "expert_model_parallel_size", "use_distributed_optimizer",
-                                                        "context_parallel_size"};
+constexpr std::array<std::string_view, 5> kLengths{"cutoff_len", "max_seq_length", "max_seq_len",
+                                                   "model_max_length", "block_size"};
+constexpr std::array<std::string_view, 5> kMegatronKeys{
+    "tensor_model_parallel_size", "pipeline_model_parallel_size", "expert_model_parallel_size",
+    "use_distributed_optimizer", "context_parallel_size"};
 
-void read_batch(Arguments& all) {
+void read_batch(LaunchArguments& all) {
   all.map_count("per_device_train_batch_size", "plan.micro_batch_size");
   all.map_count("per_gpu_train_batch_size", "plan.micro_batch_size");
   all.map_count("gradient_accumulation_steps", launch::kAccumulation);
@@ -26,7 +27,7 @@ void read_batch(Arguments& all) {
   all.draft().default_to(launch::kAccumulation, 1, "the trainer's default");
 }
 
-void read_precision_of_trainer(Arguments& all) {
+void read_precision_of_trainer(LaunchArguments& all) {
   for (const char* name : {"bf16", "fp16"}) {
     if (all.take_flag(name) == true) all.became(name, "plan.precision", name);
     all.ignore(name, "off");
@@ -35,7 +36,7 @@ void read_precision_of_trainer(Arguments& all) {
 }
 
 /// Adapters, and in what the weights beside them are kept.
-void read_adapters(Arguments& all) {
+void read_adapters(LaunchArguments& all) {
   const std::string type = all.take_text("finetuning_type");
   const bool adapts = type == "lora" || (type.empty() && all.contains("lora_rank"));
   if (type == "full" || type.empty()) {
@@ -54,8 +55,9 @@ void read_adapters(Arguments& all) {
   if (all.take_flag("load_in_4bit") == true) all.became("load_in_4bit", "plan.frozen_precision", "nf4");
 }
 
-void read_memory(Arguments& all, bool factory) {
-  if (all.take_flag("gradient_checkpointing") == true) all.became("gradient_checkpointing", "plan.recompute", "full");
+void read_memory(LaunchArguments& all, bool factory) {
+  if (all.take_flag("gradient_checkpointing") == true)
+    all.became("gradient_checkpointing", "plan.recompute", "full");
   if (all.take_flag("disable_gradient_checkpointing") == true)
     all.became("disable_gradient_checkpointing", "plan.recompute", "none");
   if (factory && !all.contains("recompute_granularity"))
@@ -67,10 +69,11 @@ void read_memory(Arguments& all, bool factory) {
 }
 
 /// FSDP as the trainer is told: "full_shard auto_wrap".
-void read_fsdp_words(Arguments& all) {
+void read_fsdp_words(LaunchArguments& all) {
   const std::string words = all.take_text("fsdp");
   if (words.empty() || words == "false") return;
-  const bool whole = words.find("full_shard") != std::string::npos, hybrid = words.find("hybrid_shard") != std::string::npos;
+  const bool whole = words.find("full_shard") != std::string::npos,
+             hybrid = words.find("hybrid_shard") != std::string::npos;
   const bool part = words.find("shard_grad_op") != std::string::npos;
   if (whole || hybrid || part) {
     all.became("fsdp", "plan.zero_stage", 3);
@@ -128,7 +131,7 @@ std::string_view reason_in_trainer(std::string_view name) {
   return reason_to_ignore(name);
 }
 
-void read_trainer_arguments(Arguments& all, bool factory) {
+void read_trainer_arguments(LaunchArguments& all, bool factory) {
   all.map("model_name_or_path", launch::kModel);
   all.map("pretrained_model_name_or_path", launch::kModel);
   read_launcher_arguments(all);
@@ -137,24 +140,28 @@ void read_trainer_arguments(Arguments& all, bool factory) {
   read_adapters(all);
   read_memory(all, factory);
   read_fsdp_words(all);
-  const bool megatron = std::ranges::any_of(kMegatronKeys, [&all](std::string_view name) { return all.contains(name); });
+  const bool megatron =
+      std::ranges::any_of(kMegatronKeys, [&all](std::string_view name) { return all.contains(name); });
   all.map_count("zero_stage", "plan.zero_stage", 0);
   if (megatron) read_megatron_parts(all, "Megatron-LM");
   const bool sharded = all.contains("deepspeed") || all.contains("fsdp") || all.contains("config_file");
   if (!sharded && !megatron)
-    all.draft().default_to("plan.overlap_gradient_reduce", true, "DistributedDataParallel reduces beside the pass");
+    all.draft().default_to("plan.overlap_gradient_reduce", true,
+                           "DistributedDataParallel reduces beside the pass");
   all.draft().default_to("stack", "huggingface-2023", "the nearest calibrated version of the trainer");
   all.rest(reason_in_trainer);
 }
 
 bool recognises_trainer(const SourceFile& file) {
-  const auto has = [&file](std::string_view word) { return file.text().find(word) != std::string_view::npos; };
+  const auto has = [&file](std::string_view word) {
+    return file.text().find(word) != std::string_view::npos;
+  };
   return (has("model_name_or_path:") || has("\"model_name_or_path\"")) &&
          (has("per_device_train_batch_size") || has("finetuning_type") || has("cutoff_len"));
 }
 
 void read_trainer(const ImportContext& context, Draft& draft) {
-  Arguments all(context, draft);
+  LaunchArguments all(context, draft);
   const SourceKeys keys(context.file);
   for (const SourceKey& key : keys.list()) add_megatron_argument(key, key.key, all);
   read_trainer_arguments(all, keys.contains("finetuning_type") || keys.contains("cutoff_len"));
@@ -169,14 +176,15 @@ std::string plain_name(const SourceKey& key) {
 }  // namespace
 
 bool is_trainer_command(const CommandLine& line) {
-  static constexpr std::array<std::string_view, 3> kTells{"per_device_train_batch_size", "model_name_or_path", "per_gpu_train_batch_size"};
+  static constexpr std::array<std::string_view, 3> kTells{"per_device_train_batch_size", "model_name_or_path",
+                                                          "per_gpu_train_batch_size"};
   return std::ranges::any_of(line.arguments, [](const SourceKey& key) {
     return std::ranges::find(kTells, plain_name(key)) != kTells.end();
   });
 }
 
 void read_trainer_command(const CommandLine& line, const ImportContext& context, Draft& draft) {
-  Arguments all(context, draft);
+  LaunchArguments all(context, draft);
   for (const SourceKey& key : line.arguments) {
     const std::string name = plain_name(key);
     add_megatron_argument(key, name, all);
@@ -184,6 +192,8 @@ void read_trainer_command(const CommandLine& line, const ImportContext& context,
   read_trainer_arguments(all, false);
 }
 
-const Importer kTrainer{{"hf-trainer", "YAML of LLaMA-Factory and of trainers of Hugging Face"}, recognises_trainer, read_trainer};
+const Importer kTrainer{{"hf-trainer", "YAML of LLaMA-Factory and of trainers of Hugging Face"},
+                        recognises_trainer,
+                        read_trainer};
 
 }  // namespace orrery::importers::frameworks

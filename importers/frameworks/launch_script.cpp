@@ -27,15 +27,18 @@ bool recognises_script(const SourceFile& file) {
   const std::string_view first = text.substr(0, std::min(text.find('\n'), text.size()));
   const bool shell = first.starts_with("#!") && first.find("sh") != std::string_view::npos;
   const bool batch = text.starts_with(kBatch) || text.find("\n#SBATCH") != std::string_view::npos;
-  if (text.find("vllm serve") != std::string_view::npos || text.find("sglang.launch_server") != std::string_view::npos)
-    return false;
-  constexpr std::array<std::string_view, 7> kTells{"torchrun ", "torch.distributed.", "deepspeed ", "accelerate launch",
-                                                   "pretrain_gpt", "--tensor-model-parallel-size", "--num-layers"};
+  for (const std::string_view serving : {"vllm", "sglang", "trtllm"})
+    if (text.find(serving) != std::string_view::npos) return false;
+  constexpr std::array<std::string_view, 7> kTells{
+      "torchrun ",    "torch.distributed.",           "deepspeed ",  "accelerate launch",
+      "pretrain_gpt", "--tensor-model-parallel-size", "--num-layers"};
   const auto tells = [text](std::string_view word) { return text.find(word) != std::string_view::npos; };
-  const bool structured = text.starts_with('{') || text.starts_with('<') || text.find("MODEL_ARGS:") != std::string_view::npos;
-  return shell || batch || (!structured && std::ranges::any_of(kTells, tells) &&
-                            (text.find("export ") != std::string_view::npos || text.find("=") != std::string_view::npos) &&
-                            text.find(": ") > text.find("="));
+  const bool structured =
+      text.starts_with('{') || text.starts_with('<') || text.find("MODEL_ARGS:") != std::string_view::npos;
+  return shell || batch ||
+         (!structured && std::ranges::any_of(kTells, tells) &&
+          (text.find("export ") != std::string_view::npos || text.find("=") != std::string_view::npos) &&
+          text.find(": ") > text.find("="));
 }
 
 /// An option of the head of a batch script: nodes and 8 of "#SBATCH --nodes=8 # comment".
@@ -43,7 +46,8 @@ std::optional<SourceKey> batch_option(std::string_view line, FilePlace place) {
   const std::size_t begin = line.find('-');
   if (begin == std::string_view::npos) return std::nullopt;
   std::string_view option = line.substr(begin, std::min(line.find(" #"), line.size()) - begin);
-  while (!option.empty() && std::isspace(static_cast<unsigned char>(option.back())) != 0) option.remove_suffix(1);
+  while (!option.empty() && std::isspace(static_cast<unsigned char>(option.back())) != 0)
+    option.remove_suffix(1);
   const std::size_t split = std::min(option.find_first_of("= "), option.size());
   const std::size_t value = std::min(option.find_first_not_of("= ", split), option.size());
   return SourceKey{std::string(option.substr(0, split)), word_value(option.substr(value)), std::move(place)};
@@ -55,7 +59,8 @@ std::vector<SourceKey> batch_options(const SourceFile& file) {
     const std::size_t end = std::min(file.text().find('\n', at), file.text().size());
     const std::string_view line = file.text().substr(at, end - at);
     if (line.starts_with(kBatch))
-      if (auto option = batch_option(line.substr(kBatch.size()), file.place_at(at))) options.push_back(std::move(*option));
+      if (auto option = batch_option(line.substr(kBatch.size()), file.place_at(at)))
+        options.push_back(std::move(*option));
     at = end + 1;
   }
   return options;
@@ -85,7 +90,7 @@ void read_batch_options(const SourceFile& file, Draft& draft, ShellVariables& va
   }
 }
 
-/// How many arguments of a command tell that it trains with Megatron.
+/// Returns the number of arguments that tell that a command trains with Megatron.
 std::size_t telling(const CommandLine& line) {
   return static_cast<std::size_t>(std::ranges::count_if(line.arguments, [](const SourceKey& key) {
     std::string name = key.key.substr(std::min(key.key.find_first_not_of('-'), key.key.size()));
@@ -94,7 +99,9 @@ std::size_t telling(const CommandLine& line) {
   }));
 }
 
-std::size_t weight(const CommandLine& line) { return telling(line) * 10 + (is_trainer_command(line) ? 25 : 0); }
+std::size_t weight(const CommandLine& line) {
+  return telling(line) * 10 + (is_trainer_command(line) ? 25 : 0);
+}
 
 struct Chosen {
   CommandLine line;
@@ -118,7 +125,8 @@ Chosen training_command(const ShellScript& script, const SourceFile& file) {
 }
 
 /// Variables without a value may stand for further arguments.
-void report_open_words(const CommandLine& line, const SourceFile& file, const ShellVariables& variables, Draft& draft) {
+void report_open_words(const CommandLine& line, const SourceFile& file, const ShellVariables& variables,
+                       Draft& draft) {
   for (const PlacedText& word : line.open) {
     const std::string name = unresolved_variable(Json(word.text()));
     const SourceKey key{word.text(), nullptr, file.place_at(word.offset())};
@@ -126,7 +134,8 @@ void report_open_words(const CommandLine& line, const SourceFile& file, const Sh
     if (variables.contains(name) || positional)
       draft.lack(key, fmt::format("arguments depend on {}, which has no value: --set {}=VALUE", name, name));
     else
-      draft.ignore(key, fmt::format("nothing sets {}: --set {}='--ARGUMENT ...' reads arguments in it", name, name));
+      draft.ignore(
+          key, fmt::format("nothing sets {}: --set {}='--ARGUMENT ...' reads arguments in it", name, name));
   }
 }
 
@@ -136,7 +145,8 @@ void read_usual_variables(const ShellVariables& variables, Draft& draft) {
     for (const char* name : names) {
       const auto value = variables.known(name);
       const auto number = value ? whole_number(Json(*value)) : std::nullopt;
-      if (number && *number > 0) return draft.default_to(ours, *number, fmt::format("{} of the script", name));
+      if (number && *number > 0)
+        return draft.default_to(ours, *number, fmt::format("{} of the script", name));
     }
   };
   take({"NNODES", "NUM_NODES", "N_NODES", "SLURM_NNODES"}, launch::kNodes);
@@ -146,9 +156,11 @@ void read_usual_variables(const ShellVariables& variables, Draft& draft) {
 }
 
 /// Keys of DeepSpeed's file that the script writes itself.
-void read_written_config(const CommandLine& line, const ShellScript& script, const ImportContext& context, Draft& draft) {
+void read_written_config(const CommandLine& line, const ShellScript& script, const ImportContext& context,
+                         Draft& draft) {
   for (const SourceKey& key : line.arguments) {
-    if (key.key != "--deepspeed_config" && key.key != "--deepspeed-config" && key.key != "--deepspeed") continue;
+    if (key.key != "--deepspeed_config" && key.key != "--deepspeed-config" && key.key != "--deepspeed")
+      continue;
     const auto text = script.files.find(text_of(key.value));
     if (text == script.files.end()) continue;
     read_deepspeed_text(text->second.text(), context, key.place, draft);
@@ -156,10 +168,12 @@ void read_written_config(const CommandLine& line, const ShellScript& script, con
 }
 
 /// A script without a command that trains sets variables for another file.
-void hand_variables_on(const ShellScript& script, const ShellVariables& variables, const SourceFile& file, Draft& draft) {
+void hand_variables_on(const ShellScript& script, const ShellVariables& variables, const SourceFile& file,
+                       Draft& draft) {
   const SourceKey whole{"script", nullptr, {file.path(), 0}};
-  draft.await(whole, "model.hidden",
-              "found no command with arguments of a framework; give the file that uses its variables too, behind it");
+  draft.await(
+      whole, "model.hidden",
+      "found no command with arguments of a framework; give the file that uses its variables too, behind it");
   for (const std::string& name : script.assigned)
     if (const auto value = variables.known(name); value && !draft.has(launch::kVariable + name))
       draft.map({name, *value, {file.path(), 0}}, launch::kVariable + name);
@@ -182,7 +196,7 @@ void read_script(const ImportContext& context, Draft& draft) {
   if (telling(chosen.line) < 2) {
     read_trainer_command(chosen.line, context, draft);
   } else {
-    Arguments all(context, draft);
+    LaunchArguments all(context, draft);
     for (const SourceKey& key : chosen.line.arguments) add_megatron_argument(key, key.key, all);
     read_megatron_arguments(all, "Megatron-LM");
   }
@@ -191,6 +205,7 @@ void read_script(const ImportContext& context, Draft& draft) {
 
 }  // namespace
 
-const Importer kLaunchScript{{"launch-script", "script that launches a training (bash, sbatch)"}, recognises_script, read_script};
+const Importer kLaunchScript{
+    {"launch-script", "script that launches a training (bash, sbatch)"}, recognises_script, read_script};
 
 }  // namespace orrery::importers::frameworks

@@ -8,7 +8,7 @@
 namespace orrery::importers::frameworks {
 namespace {
 
-constexpr int kDeepestList = 16;              ///< brackets within brackets
+constexpr int kDeepestList = 16;           ///< brackets within brackets
 constexpr std::size_t kLongest = 400'000;  ///< characters of a layout when written out
 const auto kMost = static_cast<std::size_t>(kMostLayers);
 

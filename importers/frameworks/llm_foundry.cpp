@@ -13,7 +13,9 @@ namespace orrery::importers::frameworks {
 namespace {
 
 bool recognises_foundry(const SourceFile& file) {
-  const auto has = [&file](std::string_view word) { return file.text().find(word) != std::string_view::npos; };
+  const auto has = [&file](std::string_view word) {
+    return file.text().find(word) != std::string_view::npos;
+  };
   return has("mpt_causal_lm") || has("hf_causal_lm") || has("device_train_microbatch_size") ||
          (has("global_train_batch_size") && has("max_seq_len"));
 }
@@ -56,41 +58,46 @@ std::string_view reason_in_foundry(std::string_view name) {
   return "";
 }
 
-std::int64_t number_or(Arguments& all, const char* ours, std::int64_t otherwise) {
+std::int64_t number_or(LaunchArguments& all, const char* ours, std::int64_t otherwise) {
   return whole_number(all.draft().value(ours)).value_or(otherwise);
 }
 
-void read_mpt_attention(Arguments& all) {
+void read_mpt_attention(LaunchArguments& all) {
   const std::string kernel = all.take_text("model.attn_config.attn_impl");
-  if (!kernel.empty()) all.became("model.attn_config.attn_impl", "model.attention", kernel == "torch" ? "core" : "flash");
+  if (!kernel.empty())
+    all.became("model.attn_config.attn_impl", "model.attention", kernel == "torch" ? "core" : "flash");
   all.draft().default_to("model.attention", "flash", "llm-foundry's default");
   const std::string type = all.take_text("model.attn_config.attn_type");
   if (type == "multiquery_attention") all.became("model.attn_config.attn_type", "model.kv_heads", 1);
   all.map_count("model.attn_config.kv_n_heads", "model.kv_heads");
-  const bool rotary = all.take_flag("model.attn_config.rope") == true, alibi = all.take_flag("model.attn_config.alibi") == true;
+  const bool rotary = all.take_flag("model.attn_config.rope") == true,
+             alibi = all.take_flag("model.attn_config.alibi") == true;
   if (rotary) all.became("model.attn_config.rope", "model.positions", "rotary");
   if (alibi)
-    all.became("model.attn_config.alibi", "model.positions", "rotary", "the nearest: positions without a table of weights");
+    all.became("model.attn_config.alibi", "model.positions", "rotary",
+               "the nearest: positions without a table of weights");
   const bool learned = all.take_flag("model.learned_pos_emb").value_or(!rotary && !alibi);
   all.draft().default_to("model.positions", learned ? "learned" : "rotary", "llm-foundry's default");
   if (const auto window = all.take_count("model.attn_config.sliding_window_size", -1); window && *window > 0)
     all.became("model.attn_config.sliding_window_size", "model.window", *window);
 }
 
-void read_mpt_mlp(Arguments& all) {
+void read_mpt_mlp(LaunchArguments& all) {
   const std::string type = all.take_text("model.ffn_config.ffn_type");
   const bool gated = type.find("glu") != std::string::npos || all.contains("model.ffn_config.mlp_type");
   const bool experts = type.find("moe") != std::string::npos;
   if (!type.empty()) all.became("model.ffn_config.ffn_type", "model.gated_mlp", gated);
   all.draft().default_to("model.gated_mlp", false, "llm-foundry's default: mptmlp");
-  const Argument* ratio = all.take("model.expansion_ratio");
+  const LaunchArgument* ratio = all.take("model.expansion_ratio");
   const double times = ratio != nullptr && ratio->value.is_number() ? ratio->value.get<double>() : 4.0;
   const std::int64_t hidden = number_or(all, "model.hidden", 0);
   if (all.contains("model.ffn_config.ffn_hidden_size"))
     all.map_count("model.ffn_config.ffn_hidden_size", "model.ffn_hidden");
   else if (times > 0 && times < 1000 && hidden > 0 && hidden < 10'000'000)
-    ratio != nullptr ? all.became("model.expansion_ratio", "model.ffn_hidden", static_cast<std::int64_t>(times * static_cast<double>(hidden)), "times the width")
-                     : all.draft().default_to("model.ffn_hidden", 4 * hidden, "llm-foundry's default: 4 hidden");
+    ratio != nullptr
+        ? all.became("model.expansion_ratio", "model.ffn_hidden",
+                     static_cast<std::int64_t>(times * static_cast<double>(hidden)), "times the width")
+        : all.draft().default_to("model.ffn_hidden", 4 * hidden, "llm-foundry's default: 4 hidden");
   if (!experts) return;
   all.draft().default_to("model.kind", "moe-transformer", "it has experts");
   all.map_count("model.ffn_config.moe_num_experts", "model.experts");
@@ -100,7 +107,7 @@ void read_mpt_mlp(Arguments& all) {
     all.became("model.ffn_config.moe_world_size", "plan.expert_parallel", *ranks);
 }
 
-void read_mpt(Arguments& all) {
+void read_mpt(LaunchArguments& all) {
   all.map_count("model.n_layers", "model.layers");
   all.map_count("model.d_model", "model.hidden");
   all.map_count("model.n_heads", "model.heads");
@@ -113,23 +120,28 @@ void read_mpt(Arguments& all) {
   all.map_flag("model.tie_word_embeddings", "model.tied_embeddings");
   all.draft().default_to("model.tied_embeddings", true, "llm-foundry's default");
   const std::string norm = all.take_text("model.norm_type");
-  if (!norm.empty()) all.became("model.norm_type", "model.normalization", norm.find("rms") != std::string::npos ? "rmsnorm" : "layernorm");
+  if (!norm.empty())
+    all.became("model.norm_type", "model.normalization",
+               norm.find("rms") != std::string::npos ? "rmsnorm" : "layernorm");
   all.draft().default_to("model.normalization", "layernorm", "llm-foundry's default");
-  const Argument* dropped = all.take("model.resid_pdrop");
-  if (dropped != nullptr && dropped->value.is_number()) all.became("model.resid_pdrop", "model.dropout", dropped->value > 0);
+  const LaunchArgument* dropped = all.take("model.resid_pdrop");
+  if (dropped != nullptr && dropped->value.is_number())
+    all.became("model.resid_pdrop", "model.dropout", dropped->value > 0);
   all.draft().default_to("model.dropout", false, "llm-foundry's default");
-  if (all.take_flag("model.attn_config.qk_ln") == true) all.became("model.attn_config.qk_ln", "model.qk_norm", "whole");
+  if (all.take_flag("model.attn_config.qk_ln") == true)
+    all.became("model.attn_config.qk_ln", "model.qk_norm", "whole");
 }
 
-void read_foundry_batch(Arguments& all) {
+void read_foundry_batch(LaunchArguments& all) {
   all.map_count("global_train_batch_size", "plan.global_batch_size");
-  const Argument* micro = all.find("device_train_microbatch_size");
+  const LaunchArgument* micro = all.find("device_train_microbatch_size");
   if (micro != nullptr && micro->value == "auto") {
     all.answered("device_train_microbatch_size");
     all.draft().await(micro->source, "plan.micro_batch_size",
                       "\"auto\" is found while training: --set plan.micro_batch_size=N");
   }
-  if (micro != nullptr && micro->value != "auto") all.map_count("device_train_microbatch_size", "plan.micro_batch_size");
+  if (micro != nullptr && micro->value != "auto")
+    all.map_count("device_train_microbatch_size", "plan.micro_batch_size");
   const std::string precision = all.take_text("precision");
   constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kNames{
       {{"amp_bf16", "bf16"}, {"amp_fp16", "fp16"}, {"amp_fp8", "fp8"}, {"fp32", "fp32"}, {"bf16", "bf16"}}};
@@ -138,14 +150,16 @@ void read_foundry_batch(Arguments& all) {
 }
 
 /// mixed_precision of Composer's FSDP: the width in which gradients are kept and reduced.
-void read_foundry_widths(Arguments& all) {
+void read_foundry_widths(LaunchArguments& all) {
   const std::string widths = all.take_text("fsdp_config.mixed_precision");
-  if (widths == "pure") all.became("fsdp_config.mixed_precision", "software.gradient_bytes", 2, "PURE reduces in 16 bits");
-  if (widths == "default") all.became("fsdp_config.mixed_precision", "software.gradient_bytes", 4, "DEFAULT reduces in 32 bits");
+  if (widths == "pure")
+    all.became("fsdp_config.mixed_precision", "software.gradient_bytes", 2, "PURE reduces in 16 bits");
+  if (widths == "default")
+    all.became("fsdp_config.mixed_precision", "software.gradient_bytes", 4, "DEFAULT reduces in 32 bits");
 }
 
 void read_foundry(const ImportContext& context, Draft& draft) {
-  Arguments all(context, draft);
+  LaunchArguments all(context, draft);
   const SourceKeys keys = interpolated(SourceKeys(context.file), context);
   for (const SourceKey& key : keys.list()) {
     // parameters of a whole: llm-foundry 0.1 had them below
@@ -160,7 +174,9 @@ void read_foundry(const ImportContext& context, Draft& draft) {
   read_foundry_batch(all);
   all.map_count("gpu_num", launch::kGpus);
   all.map_count("compute.gpus", launch::kGpus);
-  if (std::ranges::any_of(keys.list(), [](const SourceKey& key) { return key.key.find("fsdp_config.") != std::string::npos; })) {
+  if (std::ranges::any_of(keys.list(), [](const SourceKey& key) {
+        return key.key.find("fsdp_config.") != std::string::npos;
+      })) {
     read_foundry_widths(all);
     read_fsdp_config(all, "fsdp_config.");
   }
@@ -170,6 +186,7 @@ void read_foundry(const ImportContext& context, Draft& draft) {
 
 }  // namespace
 
-const Importer kLlmFoundry{{"llm-foundry", "YAML of MosaicML's llm-foundry"}, recognises_foundry, read_foundry};
+const Importer kLlmFoundry{
+    {"llm-foundry", "YAML of MosaicML's llm-foundry"}, recognises_foundry, read_foundry};
 
 }  // namespace orrery::importers::frameworks

@@ -41,14 +41,23 @@ constexpr std::array kSpellings{
     Spelling{"num_processes", "world_size"},
 };
 
-/// Those that tell a command that trains: nobody else has many of them.
+/// Names that tell a command that trains: nobody else has many of them.
 constexpr std::array<std::string_view, 12> kTelling{
-    "num_layers",       "hidden_size",       "num_attention_heads",          "seq_length",
-    "micro_batch_size", "global_batch_size", "tensor_model_parallel_size",   "max_position_embeddings",
-    "bf16",             "fp16",              "pipeline_model_parallel_size", "expert_model_parallel_size",
+    "num_layers",
+    "hidden_size",
+    "num_attention_heads",
+    "seq_length",
+    "micro_batch_size",
+    "global_batch_size",
+    "tensor_model_parallel_size",
+    "max_position_embeddings",
+    "bf16",
+    "fp16",
+    "pipeline_model_parallel_size",
+    "expert_model_parallel_size",
 };
 
-void read_degrees(Arguments& all) {
+void read_degrees(LaunchArguments& all) {
   all.map_count("tensor_model_parallel_size", "plan.tensor_parallel");
   all.map_count("pipeline_model_parallel_size", "plan.pipeline_parallel");
   all.map_count("context_parallel_size", "plan.context_parallel");
@@ -59,7 +68,7 @@ void read_degrees(Arguments& all) {
 }
 
 /// Ulysses of Megatron-DeepSpeed, and how ranks share sequences otherwise.
-void read_sequence_sharing(Arguments& all) {
+void read_sequence_sharing(LaunchArguments& all) {
   if (const auto ranks = all.take_count("ds_sequence_parallel_size"); ranks && *ranks > 1) {
     all.became("ds_sequence_parallel_size", "plan.context_parallel", *ranks);
     all.draft().default_to("plan.context_parallel_type", "all-to-all", "DeepSpeed's Ulysses");
@@ -77,12 +86,13 @@ void read_sequence_sharing(Arguments& all) {
   if (type.starts_with("[\"")) type = type.substr(2, type.find('"', 2) - 2);
   const auto known = std::ranges::find(kTypes, type, [](const auto& row) { return row.first; });
   if (known != kTypes.end()) all.became("cp_comm_type", "plan.context_parallel_type", known->second);
-  if (const Argument* sizes = all.take("hierarchical_context_parallel_sizes"))
-    if (const auto inner = whole_number(sizes->value.is_array() && !sizes->value.empty() ? sizes->value[0] : Json()))
+  if (const LaunchArgument* sizes = all.take("hierarchical_context_parallel_sizes"))
+    if (const auto inner =
+            whole_number(sizes->value.is_array() && !sizes->value.empty() ? sizes->value[0] : Json()))
       all.became("hierarchical_context_parallel_sizes", "plan.hierarchical_context_parallel_size", *inner);
 }
 
-void read_overlaps(Arguments& all, const std::string& framework) {
+void read_overlaps(LaunchArguments& all, const std::string& framework) {
   const bool megatron = !all.contains("zero_stage");
   all.map_flag("overlap_grad_reduce", "plan.overlap_gradient_reduce");
   if (all.draft().value("plan.zero_stage") == 0) {
@@ -108,13 +118,13 @@ void read_overlaps(Arguments& all, const std::string& framework) {
   if (megatron) all.draft().default_to("plan.overlap_gradient_reduce", false, framework + "'s default");
 }
 
-void read_order(Arguments& all) {
+void read_order(LaunchArguments& all) {
   const auto swapped = all.take_flag("use_tp_pp_dp_mapping");
   if (swapped == true) return all.became("use_tp_pp_dp_mapping", "plan.rank_order", "tp-cp-ep-pp-dp");
   all.ignore("use_tp_pp_dp_mapping", "ranks are in the usual order");
 }
 
-void read_graphs(Arguments& all) {
+void read_graphs(LaunchArguments& all) {
   const std::string by = all.take_text("cuda_graph_impl");
   const std::string scope = all.take_text("cuda_graph_scope") + all.take_text("cuda_graph_modules");
   const bool captured = !by.empty() && by != "none";
@@ -131,31 +141,34 @@ void read_graphs(Arguments& all) {
 }
 
 /// Software whose calibration is the nearest.
-void name_stack(Arguments& all, const std::string& framework) {
+void name_stack(LaunchArguments& all, const std::string& framework) {
   const bool deepspeed = all.contains("zero_stage") || all.contains("deepspeed_config");
   const bool old = all.contains("DDP_impl") || all.contains("checkpoint_activations");
   const char* stack = deepspeed ? "megatron-deepspeed-2023" : old ? "megatron-2022" : "megatron-core-2025";
-  all.draft().default_to("stack", stack,
-                         fmt::format("the nearest calibrated version of {}", deepspeed ? "Megatron-DeepSpeed" : framework));
+  all.draft().default_to(
+      "stack", stack,
+      fmt::format("the nearest calibrated version of {}", deepspeed ? "Megatron-DeepSpeed" : framework));
 }
 
 }  // namespace
 
-void add_megatron_argument(const SourceKey& key, std::string_view name, Arguments& all) {
+void add_megatron_argument(const SourceKey& key, std::string_view name, LaunchArguments& all) {
   std::string plain(name.substr(std::min(name.find_first_not_of('-'), name.size())));
   std::ranges::replace(plain, '-', '_');
   all.add(respelled(key, plain, kSpellings.data(), kSpellings.size()));
 }
 
-bool is_megatron_argument(std::string_view name) { return std::ranges::find(kTelling, name) != kTelling.end(); }
+bool is_megatron_argument(std::string_view name) {
+  return std::ranges::find(kTelling, name) != kTelling.end();
+}
 
-void read_launcher_arguments(Arguments& all) {
+void read_launcher_arguments(LaunchArguments& all) {
   all.map_count("world_size", launch::kGpus);
   all.map_count("gpus_per_node", launch::kGpusPerNode);
   all.map_count("num_nodes", launch::kNodes);
 }
 
-void read_megatron_parts(Arguments& all, const std::string& framework) {
+void read_megatron_parts(LaunchArguments& all, const std::string& framework) {
   read_launcher_arguments(all);
   read_degrees(all);
   read_sequence_sharing(all);
@@ -171,7 +184,7 @@ void read_megatron_parts(Arguments& all, const std::string& framework) {
   read_graphs(all);
 }
 
-void read_megatron_arguments(Arguments& all, const std::string& framework) {
+void read_megatron_arguments(LaunchArguments& all, const std::string& framework) {
   read_megatron_parts(all, framework);
   name_stack(all, framework);
   all.rest(reason_to_ignore);

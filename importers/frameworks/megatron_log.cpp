@@ -42,11 +42,11 @@ std::optional<SourceKey> argument_in(const LogLine& line, const SourceFile& file
   const std::size_t begin = line.text.find_last_of(" :]", dots - 1) + 1;
   const std::size_t value = line.text.find_first_not_of('.', dots + 1);
   if (begin >= dots || value == std::string_view::npos || line.text[value] != ' ') return std::nullopt;
-  return SourceKey{std::string(line.text.substr(begin, dots - begin)), python_value(line.text.substr(value + 1)),
-                   file.place_at(line.offset)};
+  return SourceKey{std::string(line.text.substr(begin, dots - begin)),
+                   python_value(line.text.substr(value + 1)), file.place_at(line.offset)};
 }
 
-void read_arguments_block(const SourceFile& file, Arguments& all) {
+void read_arguments_block(const SourceFile& file, LaunchArguments& all) {
   std::size_t at = file.text().find(kBegin);
   at = std::min(file.text().find('\n', at), file.text().size() - 1) + 1;
   while (at < file.text().size()) {
@@ -98,7 +98,7 @@ bool recognises_log(const SourceFile& file) {
 }
 
 void read_log(const ImportContext& context, Draft& draft) {
-  Arguments all(context, draft);
+  LaunchArguments all(context, draft);
   read_arguments_block(context.file, all);
   read_steps(context.file, draft);
   read_megatron_arguments(all, "Megatron-LM");
@@ -106,6 +106,7 @@ void read_log(const ImportContext& context, Draft& draft) {
 
 }  // namespace
 
-const Importer kMegatronLog{{"megatron-log", "log of Megatron-LM with its block of arguments"}, recognises_log, read_log};
+const Importer kMegatronLog{
+    {"megatron-log", "log of Megatron-LM with its block of arguments"}, recognises_log, read_log};
 
 }  // namespace orrery::importers::frameworks

@@ -1,4 +1,5 @@
-// Reads logs of Megatron-LM: the block of arguments at their head, with every default, and the times of steps.
+// Reads logs of Megatron-LM: the block of arguments at their head, with every default, and the times of
+// steps.
 #pragma once
 
 #include "importers/common/importer.hpp"

@@ -17,7 +17,7 @@ std::int64_t gated_width(std::int64_t hidden) {
   return static_cast<std::int64_t>(static_cast<double>(4 * hidden) * 2 / 3 / 64) * 64;
 }
 
-void read_widths(Arguments& all, const std::string& framework) {
+void read_widths(LaunchArguments& all, const std::string& framework) {
   Draft& draft = all.draft();
   all.map_count(all.contains("num_layers") ? "num_layers" : "encoder_num_layers", "model.layers");
   all.ignore("encoder_num_layers", "num_layers gives it");
@@ -36,7 +36,7 @@ void read_widths(Arguments& all, const std::string& framework) {
 }
 
 /// Key and value heads: Megatron has as many as heads until group_query_attention is on.
-void read_key_value_heads(Arguments& all) {
+void read_key_value_heads(LaunchArguments& all) {
   all.map_count("num_key_value_heads", "model.kv_heads");
   const bool grouped = all.take_flag("group_query_attention").value_or(false);
   if (grouped && all.contains("num_query_groups")) {
@@ -48,10 +48,11 @@ void read_key_value_heads(Arguments& all) {
   all.ignore("num_query_groups", "takes group_query_attention");
 }
 
-void read_latent_attention(Arguments& all) {
+void read_latent_attention(LaunchArguments& all) {
   if (all.take_flag("multi_latent_attention") != true) {
     all.ignore("multi_latent_attention", "attention is not latent");
-    for (const char* part : {"q_lora_rank", "kv_lora_rank", "qk_head_dim", "qk_pos_emb_head_dim", "v_head_dim"})
+    for (const char* part :
+         {"q_lora_rank", "kv_lora_rank", "qk_head_dim", "qk_pos_emb_head_dim", "v_head_dim"})
       all.ignore(part, "takes multi_latent_attention");
     return all.map_count("kv_channels", "model.head_dim");
   }
@@ -72,25 +73,30 @@ void read_latent_attention(Arguments& all) {
 }
 
 /// Fused attention is the default of Transformer Engine, and the scores are kept without it.
-void read_attention(Arguments& all, const std::string& framework) {
+void read_attention(LaunchArguments& all, const std::string& framework) {
   const std::string backend = all.take_text("attention_backend");
   if (!backend.empty() && backend.find("auto") == std::string::npos) {
-    const bool core = backend.find("unfused") != std::string::npos || backend.find("local") != std::string::npos;
+    const bool core =
+        backend.find("unfused") != std::string::npos || backend.find("local") != std::string::npos;
     return all.became("attention_backend", "model.attention", core ? "core" : "flash");
   }
   all.ignore("attention_backend", "Transformer Engine chooses fused attention");
-  for (const char* flash : {"use_flash_attn", "use_flash_attn_v1", "use_flash_attn_v2", "use_flash_attn_triton"})
+  for (const char* flash :
+       {"use_flash_attn", "use_flash_attn_v1", "use_flash_attn_v2", "use_flash_attn_triton"})
     if (all.take_flag(flash) == true) return all.became(flash, "model.attention", "flash");
   const bool engine = all.take_text("transformer_impl") == "transformer_engine";
-  if (engine) return all.became("transformer_impl", "model.attention", "flash", "fused attention is its default");
-  const bool old = all.contains("zero_stage") || all.contains("DDP_impl") || all.contains("transformer_impl") ||
-                   all.contains("checkpoint_activations") || all.contains("deepspeed_config");
+  if (engine)
+    return all.became("transformer_impl", "model.attention", "flash", "fused attention is its default");
+  const bool old = all.contains("zero_stage") || all.contains("DDP_impl") ||
+                   all.contains("transformer_impl") || all.contains("checkpoint_activations") ||
+                   all.contains("deepspeed_config");
   all.ignore("transformer_impl", "layers of Megatron's own");
-  all.draft().default_to("model.attention", old ? "core" : "flash",
-                         old ? framework + " of that age keeps the scores" : framework + "'s default: Transformer Engine");
+  all.draft().default_to(
+      "model.attention", old ? "core" : "flash",
+      old ? framework + " of that age keeps the scores" : framework + "'s default: Transformer Engine");
 }
 
-void read_positions(Arguments& all, const std::string& framework) {
+void read_positions(LaunchArguments& all, const std::string& framework) {
   Draft& draft = all.draft();
   const std::string type = all.take_text("position_embedding_type");
   const bool rotary = type == "rope" || type == "yarn" || type == "mrope";
@@ -98,7 +104,8 @@ void read_positions(Arguments& all, const std::string& framework) {
   if (turned) all.became("use_rotary_position_embeddings", "model.positions", "rotary");
   all.ignore("add_position_embedding", "positions stand in model.positions");
   if (type == "none")
-    all.became("position_embedding_type", "model.positions", "rotary", "no positions: the nearest without weights");
+    all.became("position_embedding_type", "model.positions", "rotary",
+               "no positions: the nearest without weights");
   else if (type == "relative")
     all.became("position_embedding_type", "model.positions", "relative");
   else if (!type.empty() && !turned)
@@ -111,7 +118,7 @@ void read_positions(Arguments& all, const std::string& framework) {
   all.ignore("max_position_embeddings", "rotary positions have no table");
 }
 
-void read_norms_and_biases(Arguments& all, const std::string& framework) {
+void read_norms_and_biases(LaunchArguments& all, const std::string& framework) {
   Draft& draft = all.draft();
   const std::string norm = all.take_text("normalization");
   if (!norm.empty()) {
@@ -128,15 +135,15 @@ void read_norms_and_biases(Arguments& all, const std::string& framework) {
   all.ignore("qk_layernorm", "norms of latent attention are always there");
 }
 
-void read_ties(Arguments& all, const std::string& framework) {
+void read_ties(LaunchArguments& all, const std::string& framework) {
   const auto untied = all.take_flag("untie_embeddings_and_output_weights");
   if (untied) all.became("untie_embeddings_and_output_weights", "model.tied_embeddings", !*untied);
   all.draft().default_to("model.tied_embeddings", true, framework + "'s default");
 }
 
-void read_dropout(Arguments& all, const std::string& framework) {
+void read_dropout(LaunchArguments& all, const std::string& framework) {
   const auto share = [&all](const char* name) {
-    const Argument* argument = all.take(name);
+    const LaunchArgument* argument = all.take(name);
     return argument != nullptr && argument->value.is_number() ? argument->value.get<double>() : 0.1;
   };
   const double hidden = share("hidden_dropout"), scores = share("attention_dropout");
@@ -147,15 +154,15 @@ void read_dropout(Arguments& all, const std::string& framework) {
 }
 
 /// "127,0", "(127, 0)" or [127, 0]: the tokens before one that it attends to, and those behind it.
-void read_window(Arguments& all) {
-  const Argument* window = all.take("window_size");
+void read_window(LaunchArguments& all) {
+  const LaunchArgument* window = all.take("window_size");
   if (window == nullptr) return all.ignore("window_attn_skip_freq", "no window");
   std::string text = text_of(window->value);
   std::erase_if(text, [](char c) { return c == '(' || c == '[' || c == ' ' || c == '"'; });
   const auto before = whole_number(Json(text.substr(0, text.find(','))));
   if (!before || *before < 0) return all.ignore("window_size", "attention to all tokens");
   all.became("window_size", "model.window", *before + 1);
-  const Argument* skip = all.take("window_attn_skip_freq");
+  const LaunchArgument* skip = all.take("window_attn_skip_freq");
   if (skip == nullptr) return;
   if (const auto every = whole_number(skip->value))
     return all.became("window_attn_skip_freq", "model.window_pattern", *every);
@@ -197,14 +204,14 @@ const Vocabulary* known_vocabulary(const std::string& tokenizer) {
 }
 
 /// The value in lower case though a variable in it has none: names of tokenizers lie in paths.
-std::string raw_text(const Arguments& all, std::string_view name) {
-  const Argument* argument = all.find(name);
+std::string raw_text(const LaunchArguments& all, std::string_view name) {
+  const LaunchArgument* argument = all.find(name);
   std::string text = argument == nullptr ? "" : text_of(argument->value);
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
   return text;
 }
 
-void read_vocabulary(Arguments& all, const std::string& framework) {
+void read_vocabulary(LaunchArguments& all, const std::string& framework) {
   Draft& draft = all.draft();
   const std::string type = raw_text(all, "tokenizer_type") + raw_text(all, "model.tokenizer.type");
   std::string tokenizer = type + " " + raw_text(all, "tokenizer_model") + " " + raw_text(all, "vocab_file");
@@ -218,7 +225,8 @@ void read_vocabulary(Arguments& all, const std::string& framework) {
   const auto multiple = all.take_count("make_vocab_size_divisible_by");
   const Json& tensor = draft.value("plan.tensor_parallel");
   const std::int64_t ranks = whole_number(tensor).value_or(1);
-  const std::int64_t padded = std::min<std::int64_t>(multiple.value_or(128), 1 << 20) * std::clamp<std::int64_t>(ranks, 1, 1 << 20);
+  const std::int64_t padded =
+      std::min<std::int64_t>(multiple.value_or(128), 1 << 20) * std::clamp<std::int64_t>(ranks, 1, 1 << 20);
   if (multiple && !draft.has(launch::kVocabularyMultiple))
     all.became("make_vocab_size_divisible_by", launch::kVocabularyMultiple, padded, "times tensor ranks");
   draft.default_to(launch::kVocabularyMultiple, padded, "Megatron-LM pads to 128 times tensor ranks");
@@ -239,7 +247,7 @@ void read_vocabulary(Arguments& all, const std::string& framework) {
 
 }  // namespace
 
-void read_megatron_model(Arguments& all, const std::string& framework) {
+void read_megatron_model(LaunchArguments& all, const std::string& framework) {
   const bool described = all.contains("hidden_size") || all.contains("num_attention_heads");
   read_widths(all, framework);
   if (!all.answers("seq_length"))
@@ -255,7 +263,8 @@ void read_megatron_model(Arguments& all, const std::string& framework) {
   read_ties(all, framework);
   read_dropout(all, framework);
   read_window(all);
-  if (!all.contains("hybrid_layer_pattern")) all.map_count("mtp_num_layers", "model.multi_token_prediction", 0);
+  if (!all.contains("hybrid_layer_pattern"))
+    all.map_count("mtp_num_layers", "model.multi_token_prediction", 0);
   if (all.take_flag("attention_output_gate") == true)
     all.became("attention_output_gate", "model.attention_output_gate", true);
   all.ignore("attention_output_gate", "no gate");

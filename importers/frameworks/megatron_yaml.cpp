@@ -13,13 +13,15 @@ constexpr std::string_view kArguments = "MODEL_ARGS.";
 constexpr std::string_view kEnvironment = "ENV_VARS.";
 constexpr std::string_view kOverrides = ".overrides.";
 
-bool recognises_arguments(const SourceFile& file) { return file.text().find("MODEL_ARGS:") != std::string_view::npos; }
+bool recognises_arguments(const SourceFile& file) {
+  return file.text().find("MODEL_ARGS:") != std::string_view::npos;
+}
 
 /// A flag that is false is one that is not given.
 bool is_off(const SourceKey& key) { return key.value == false || key.value.is_null(); }
 
 void read_yaml(const ImportContext& context, Draft& draft) {
-  Arguments all(context, draft);
+  LaunchArguments all(context, draft);
   const SourceKeys keys(context.file);
   for (SourceKey key : keys.list()) {
     if (key.key.starts_with(kArguments)) {
@@ -51,7 +53,7 @@ void read_model_name(const SourceKey& key, Draft& draft) {
 }
 
 void read_primus(const ImportContext& context, Draft& draft) {
-  Arguments all(context, draft);
+  LaunchArguments all(context, draft);
   const SourceKeys keys(context.file);
   for (SourceKey key : keys.list()) {
     key.value = filled(key.value, context, draft);
@@ -68,7 +70,8 @@ void read_primus(const ImportContext& context, Draft& draft) {
 
 }  // namespace
 
-const Importer kMegatronYaml{{"megatron-yaml", "model_config.yaml of Megatron-LM (MODEL_ARGS)"}, recognises_arguments, read_yaml};
+const Importer kMegatronYaml{
+    {"megatron-yaml", "model_config.yaml of Megatron-LM (MODEL_ARGS)"}, recognises_arguments, read_yaml};
 const Importer kPrimus{{"primus", "configuration of Primus for Megatron-LM"}, recognises_primus, read_primus};
 
 }  // namespace orrery::importers::frameworks

@@ -29,19 +29,42 @@ constexpr std::array kNemoNames{
 };
 
 /// Parts below which keys have names of Megatron Core, the longest first.
-constexpr std::array<std::string_view, 22> kParts{
-    "trainer.strategy.ddp.", "trainer.strategy.", "model.config.transformer_config.", "model.config.", "model.optim.", "model.decoder.",
-    "model.data.", "optim.config.", "mixed_precision.", "comm_overlap.", "optimizer.", "trainer.", "model.", "train.",
-    "ddp.", "dist.", "dataset.", "data.", "checkpoint.", "rerun_state_machine.", "peft.", "tokenizer."};
+constexpr std::array<std::string_view, 22> kParts{"trainer.strategy.ddp.",
+                                                  "trainer.strategy.",
+                                                  "model.config.transformer_config.",
+                                                  "model.config.",
+                                                  "model.optim.",
+                                                  "model.decoder.",
+                                                  "model.data.",
+                                                  "optim.config.",
+                                                  "mixed_precision.",
+                                                  "comm_overlap.",
+                                                  "optimizer.",
+                                                  "trainer.",
+                                                  "model.",
+                                                  "train.",
+                                                  "ddp.",
+                                                  "dist.",
+                                                  "dataset.",
+                                                  "data.",
+                                                  "checkpoint.",
+                                                  "rerun_state_machine.",
+                                                  "peft.",
+                                                  "tokenizer."};
 
-constexpr std::string_view kOverlapOfRanks = "how products of tensor ranks overlap; the file of the training says whether they do";
+constexpr std::string_view kOverlapOfRanks =
+    "how products of tensor ranks overlap; the file of the training says whether they do";
 
 bool recognises_nemo(const SourceFile& file) {
-  const auto has = [&file](std::string_view word) { return file.text().find(word) != std::string_view::npos; };
+  const auto has = [&file](std::string_view word) {
+    return file.text().find(word) != std::string_view::npos;
+  };
   const bool yaml = !has("#!/") && !has("MODEL_ARGS:") && !file.text().starts_with('<');
   const bool launcher = has("trainer:") && (has("micro_batch_size:") || has("exp_manager:"));
-  const bool bridge = has("model:") && has("tensor_model_parallel_size:") && (has("ddp:") || has("train:") || has("optimizer:"));
-  return yaml && (launcher || bridge || has("nemo.collections") || has("megatron.bridge") || has("qkv_fprop:"));
+  const bool bridge = has("model:") && has("tensor_model_parallel_size:") &&
+                      (has("ddp:") || has("train:") || has("optimizer:"));
+  return yaml &&
+         (launcher || bridge || has("nemo.collections") || has("megatron.bridge") || has("qkv_fprop:"));
 }
 
 /// The part that a key lies below, and the name there.
@@ -57,12 +80,14 @@ std::pair<std::string_view, std::string> split(std::string key) {
 bool is_of_another_part(std::string_view part, const std::string& name) {
   if (name.find('.') != std::string::npos) return true;
   if (part == "optimizer." || part == "model.optim." || part == "optim.config.")
-    return name != "optimizer" && name != "use_distributed_optimizer" && !name.starts_with("overlap_") && name != "sgd_momentum" &&
-           !name.starts_with("optimizer_") && name != "use_precision_aware_optimizer" && !name.ends_with("_dtype");
+    return name != "optimizer" && name != "use_distributed_optimizer" && !name.starts_with("overlap_") &&
+           name != "sgd_momentum" && !name.starts_with("optimizer_") &&
+           name != "use_precision_aware_optimizer" && !name.ends_with("_dtype");
   if (part == "dataset." || part == "data." || part == "model.data.")
     return name != "seq_length" && name != "micro_batch_size" && name != "global_batch_size";
   if (part == "trainer.") return name != "num_nodes" && name != "devices";
-  return part == "checkpoint." || part == "tokenizer." || part == "rerun_state_machine." || part == "peft." || part.empty();
+  return part == "checkpoint." || part == "tokenizer." || part == "rerun_state_machine." || part == "peft." ||
+         part.empty();
 }
 
 std::string_view reason_in_nemo(std::string_view name) {
@@ -136,40 +161,43 @@ std::string_view reason_in_nemo(std::string_view name) {
 }
 
 /// "bf16-mixed", 16, bf16_mixed, bf16_with_mxfp8_mixed: 16 bits, and what is narrower.
-void read_nemo_precision(Arguments& all, std::string_view name) {
+void read_nemo_precision(LaunchArguments& all, std::string_view name) {
   const std::string recipe = all.take_text(name);
   if (recipe.empty()) return;
   const auto says = [&recipe](std::string_view word) { return recipe.find(word) != std::string::npos; };
-  const char* ours = says("mxfp8")                          ? "mxfp8"
-                     : says("nvfp4")                        ? "fp4"
+  const char* ours = says("mxfp8")                             ? "mxfp8"
+                     : says("nvfp4")                           ? "fp4"
                      : says("subchannel") || says("blockwise") ? "fp8-blockwise"
-                     : says("fp8")                          ? "fp8"
-                     : says("bf16")                         ? "bf16"
-                     : says("16")                           ? "fp16"
-                                                            : "fp32";
+                     : says("fp8")                             ? "fp8"
+                     : says("bf16")                            ? "bf16"
+                     : says("16")                              ? "fp16"
+                                                               : "fp32";
   all.became(name, "plan.precision", ours);
 }
 
 /// Models of images say so by their sizes, their parts, or the module they come from.
 bool is_vision(const SourceKeys& keys) {
-  static constexpr std::array<std::string_view, 8> kImages{"model.unet_config", "model.vae", "model.first_stage_config", "model.vision.",
-                                                   "model.patch_dim", "model.img_h", "model.control_stage_config", "model.nerf"};
+  static constexpr std::array<std::string_view, 8> kImages{
+      "model.unet_config", "model.vae",   "model.first_stage_config",   "model.vision.",
+      "model.patch_dim",   "model.img_h", "model.control_stage_config", "model.nerf"};
   return std::ranges::any_of(keys.list(), [](const SourceKey& key) {
     const auto begins = [&key](std::string_view part) { return key.key.starts_with(part); };
     const std::string text = key.value.is_string() ? key.value.get<std::string>() : "";
-    return std::ranges::any_of(kImages, begins) || text.starts_with("nemo.collections.multimodal") || text.starts_with("nemo.collections.vision");
+    return std::ranges::any_of(kImages, begins) || text.starts_with("nemo.collections.multimodal") ||
+           text.starts_with("nemo.collections.vision");
   });
 }
 
-void read_activation(Arguments& all) {
+void read_activation(LaunchArguments& all) {
   const std::string name = all.take_text("activation") + all.take_text("activation_func");
   const char* told = all.contains("activation") ? "activation" : "activation_func";
-  if (name.empty() || all.contains("swiglu")) return all.ignore(told, "gated_linear_unit says whether there is a gate");
+  if (name.empty() || all.contains("swiglu"))
+    return all.ignore(told, "gated_linear_unit says whether there is a gate");
   all.became(told, "model.gated_mlp", name.find("glu") != std::string::npos);
 }
 
 /// The distributed optimizer by its name.
-void read_nemo_optimizer(Arguments& all) {
+void read_nemo_optimizer(LaunchArguments& all) {
   const std::string name = all.take_text("model.optim.name");
   if (name.empty()) return;
   const bool sharded = name.find("distributed") != std::string::npos;
@@ -177,13 +205,13 @@ void read_nemo_optimizer(Arguments& all) {
   all.draft().default_to("plan.optimizer", "adam", "the usual one");
 }
 
-void read_adapters_of_bridge(Arguments& all) {
+void read_adapters_of_bridge(LaunchArguments& all) {
   all.map_count("peft.dim", "model.lora_rank");
   all.map("peft.target_modules", "model.lora_targets");
 }
 
 /// Encoders and decoders of T5: one width for both.
-void read_encoder(Arguments& all) {
+void read_encoder(LaunchArguments& all) {
   if (!all.contains("model.encoder.num_layers") || !all.contains("num_layers")) return;
   all.map_count("model.encoder.num_layers", "model.encoder_layers");
   all.map_count("seq_length", "model.encoder_seq_length");
@@ -191,18 +219,19 @@ void read_encoder(Arguments& all) {
 }
 
 /// A vocabulary of a ConfigContainer is padded already, or says that it is not to be.
-void settle_padding(Arguments& all) {
-  if (all.take_flag("should_pad_vocab") == false) all.became("should_pad_vocab", launch::kVocabularyMultiple, 1);
+void settle_padding(LaunchArguments& all) {
+  if (all.take_flag("should_pad_vocab") == false)
+    all.became("should_pad_vocab", launch::kVocabularyMultiple, 1);
   all.ignore("should_pad_vocab", "vocab_size is padded");
 }
 
-void add_nemo_key(const SourceKey& key, Arguments& all) {
+void add_nemo_key(const SourceKey& key, LaunchArguments& all) {
   const auto [part, name] = split(key.key);
   if (is_of_another_part(part, name)) {
     all.add({key.key, key.value, key});
     return;
   }
-  const Argument argument = respelled(key, name, kNemoNames.data(), kNemoNames.size());
+  const LaunchArgument argument = respelled(key, name, kNemoNames.data(), kNemoNames.size());
   if (argument.name != name) {
     if (!key.value.is_null() || !all.contains(argument.name)) all.add(argument);
     return;
@@ -212,11 +241,12 @@ void add_nemo_key(const SourceKey& key, Arguments& all) {
 }
 
 void read_nemo(const ImportContext& context, Draft& draft) {
-  Arguments all(context, draft);
+  LaunchArguments all(context, draft);
   const SourceKeys keys = interpolated(SourceKeys(context.file), context);
   for (const SourceKey& key : keys.list()) add_nemo_key(key, all);
   if (is_vision(keys)) {
-    draft.lack({"model", nullptr, {context.file.path(), 0}}, "a model of images, which is not modelled: language models are");
+    draft.lack({"model", nullptr, {context.file.path(), 0}},
+               "a model of images, which is not modelled: language models are");
     return all.rest(reason_in_nemo);
   }
   if (keys.contains("qkv_fprop.method")) return all.rest([](std::string_view) { return kOverlapOfRanks; });
@@ -227,7 +257,8 @@ void read_nemo(const ImportContext& context, Draft& draft) {
   read_adapters_of_bridge(all);
   read_encoder(all);
   settle_padding(all);
-  if (all.take_flag("transformer_engine") == true) all.became("transformer_engine", "model.attention", "flash");
+  if (all.take_flag("transformer_engine") == true)
+    all.became("transformer_engine", "model.attention", "flash");
   if (all.contains("model.optim.bucket_cap_mb") && draft.value("plan.overlap_gradient_reduce") != false)
     all.map("model.optim.bucket_cap_mb", "plan.bucket_mb");
   read_megatron_parts(all, "NeMo");
@@ -238,6 +269,7 @@ void read_nemo(const ImportContext& context, Draft& draft) {
 
 }  // namespace
 
-const Importer kNemo{{"nemo", "YAML of NeMo: Megatron-Bridge, the launcher's, NeMo 2"}, recognises_nemo, read_nemo};
+const Importer kNemo{
+    {"nemo", "YAML of NeMo: Megatron-Bridge, the launcher's, NeMo 2"}, recognises_nemo, read_nemo};
 
 }  // namespace orrery::importers::frameworks

@@ -1,5 +1,5 @@
-// Reads YAML of NeMo: Megatron-Bridge's ConfigContainer and overrides of it, files of the NeMo launcher (Hydra),
-// and recipes of NeMo 2. Under their own parts stand names of Megatron Core.
+// Reads YAML of NeMo: Megatron-Bridge's ConfigContainer and overrides of it, files of the NeMo launcher
+// (Hydra), and recipes of NeMo 2. Under their own parts stand names of Megatron Core.
 #pragma once
 
 #include "importers/common/importer.hpp"

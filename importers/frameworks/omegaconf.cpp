@@ -43,7 +43,8 @@ std::vector<std::string> operands(std::string_view text) {
 
 std::optional<std::int64_t> computed(std::string_view name, std::int64_t a, std::int64_t b) {
   std::int64_t result = 0;
-  if (name == "multiply" || name == "mul") return __builtin_mul_overflow(a, b, &result) ? std::optional<std::int64_t>() : result;
+  if (name == "multiply" || name == "mul")
+    return __builtin_mul_overflow(a, b, &result) ? std::optional<std::int64_t>() : result;
   if (name == "add") return __builtin_add_overflow(a, b, &result) ? std::optional<std::int64_t>() : result;
   if (b <= 0 || a < 0) return std::nullopt;
   if (name == "divide_ceil") return a / b + (a % b != 0);
@@ -58,7 +59,8 @@ class Interpolation {
   }
 
   Json value(const Json& value, const std::string& at, int depth) {
-    if (!value.is_string() || value.get_ref<const std::string&>().find("${") == std::string::npos) return value;
+    if (!value.is_string() || value.get_ref<const std::string&>().find("${") == std::string::npos)
+      return value;
     const std::string& text = value.get_ref<const std::string&>();
     const bool whole = text.starts_with("${") && end_of_reference(text, 1) == text.size();
     if (whole) {
@@ -73,7 +75,8 @@ class Interpolation {
   std::string within(const std::string& text, const std::string& at, int depth) {
     std::string out;
     for (std::size_t i = 0; i < text.size();) {
-      const std::size_t end = text.compare(i, 2, "${") == 0 ? end_of_reference(text, i + 1) : std::string_view::npos;
+      const std::size_t end =
+          text.compare(i, 2, "${") == 0 ? end_of_reference(text, i + 1) : std::string_view::npos;
       if (end == std::string_view::npos) {
         out += text[i++];
         continue;
@@ -95,12 +98,15 @@ class Interpolation {
       return resolved(inside.substr(0, colon), operands(inside.substr(colon + 1)), at, depth);
     const std::string name = absolute(inside, at);
     for (const std::string& key : {name, without_root(name)})
-      if (const auto found = values_.find(key); found != values_.end()) return value(found->second, key, depth + 1);
+      if (const auto found = values_.find(key); found != values_.end())
+        return value(found->second, key, depth + 1);
     const auto given = context_.options.variables.find(inside);
-    return given == context_.options.variables.end() ? Json(Json::value_t::discarded) : word_value(given->second);
+    return given == context_.options.variables.end() ? Json(Json::value_t::discarded)
+                                                     : word_value(given->second);
   }
 
-  Json resolved(const std::string& name, const std::vector<std::string>& parts, const std::string& at, int depth) {
+  Json resolved(const std::string& name, const std::vector<std::string>& parts, const std::string& at,
+                int depth) {
     if (name == "oc.env" || name == "env") {
       const auto given = context_.options.variables.find(parts.front());
       if (given != context_.options.variables.end()) return word_value(given->second);

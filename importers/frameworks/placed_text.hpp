@@ -1,4 +1,5 @@
-// Text with the place of each of its characters in a file, so that what variables are filled with keeps its line.
+// Text with the place of each of its characters in a file, so that what variables are filled with keeps its
+// line.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +39,9 @@ class PlacedText {
   [[nodiscard]] bool empty() const { return text_.empty(); }
   /// Returns the place of the first character, 0 of an empty text.
   [[nodiscard]] std::size_t offset() const { return offsets_.empty() ? 0 : offsets_.front(); }
-  [[nodiscard]] std::size_t offset_at(std::size_t i) const { return i < offsets_.size() ? offsets_[i] : offset(); }
+  [[nodiscard]] std::size_t offset_at(std::size_t i) const {
+    return i < offsets_.size() ? offsets_[i] : offset();
+  }
   [[nodiscard]] PlacedText part(std::size_t begin, std::size_t count) const {
     PlacedText cut;
     for (std::size_t i = begin; i < text_.size() && i - begin < count; ++i) cut.push(text_[i], offsets_[i]);

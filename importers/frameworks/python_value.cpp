@@ -50,7 +50,8 @@ Json word_value(std::string_view word) {
 Json python_value(std::string_view whole) {
   const std::string_view text = trimmed(whole);
   if (text.empty() || text == "None") return nullptr;
-  const bool quoted = text.size() > 1 && (text.front() == '\'' || text.front() == '"') && text.back() == text.front();
+  const bool quoted =
+      text.size() > 1 && (text.front() == '\'' || text.front() == '"') && text.back() == text.front();
   if (quoted) return text.substr(1, text.size() - 2);
   const bool list = text.size() > 1 && text.front() == '[' && text.back() == ']';
   return list ? list_in(text) : word_value(text);

@@ -114,7 +114,9 @@ class Arithmetic {
     const bool dollar = at_ < text_.size() && text_[at_] == '$' && ++at_ > 0;
     const bool braced = at_ < text_.size() && text_[at_] == '{' && ++at_ > 0;
     const std::size_t begin = at_;
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_')) ++at_;
+    while (at_ < text_.size() &&
+           (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_'))
+      ++at_;
     const std::string name(text_.substr(begin, at_ - begin));
     if (braced && !next('}')) return std::nullopt;
     if (name.empty()) return std::nullopt;
@@ -125,7 +127,8 @@ class Arithmetic {
     std::int64_t value = 0;
     for (const char c : digits) {
       if (std::isdigit(static_cast<unsigned char>(c)) == 0) return std::nullopt;
-      if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, c - '0', &value)) return std::nullopt;
+      if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, c - '0', &value))
+        return std::nullopt;
     }
     return value;
   }

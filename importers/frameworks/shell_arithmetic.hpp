@@ -14,6 +14,7 @@ using ShellNumber = std::function<std::optional<std::int64_t>(const std::string&
 
 /// Returns the value of an expression with + - * / % ** comparisons && || ! ?: and brackets. Nothing where it
 /// is none, overflows, divides by zero, or has a variable without a value.
-[[nodiscard]] std::optional<std::int64_t> shell_arithmetic(std::string_view expression, const ShellNumber& variable);
+[[nodiscard]] std::optional<std::int64_t> shell_arithmetic(std::string_view expression,
+                                                           const ShellNumber& variable);
 
 }  // namespace orrery::importers::frameworks

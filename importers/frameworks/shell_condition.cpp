@@ -36,7 +36,8 @@ ShellTest simple_test(const std::vector<TestWord>& words) {
   constexpr std::array<std::string_view, 6> kNumbers{"-eq", "-ne", "-gt", "-ge", "-lt", "-le"};
   if (words.empty()) return {false, ""};
   if (words.front().text == "!") return negated(simple_test({words.begin() + 1, words.end()}));
-  if (words.size() == 1) return words.front().set ? ShellTest{!words.front().text.empty(), ""} : ShellTest{false, ""};
+  if (words.size() == 1)
+    return words.front().set ? ShellTest{!words.front().text.empty(), ""} : ShellTest{false, ""};
   if (words.size() == 2) {
     const std::string cause = open_name(words[1].text);
     const bool empty = !words[1].set || words[1].text.empty();
@@ -74,7 +75,8 @@ ShellTest all_tests(const std::vector<TestWord>& words) {
     part.clear();
   };
   for (const TestWord& word : words) {
-    const bool with = word.text == "-a" || word.text == "&&", or_else = word.text == "-o" || word.text == "||";
+    const bool with = word.text == "-a" || word.text == "&&",
+               or_else = word.text == "-o" || word.text == "||";
     if ((with || or_else) && !part.empty()) {
       close();
       both = with;
@@ -147,7 +149,8 @@ ShellTest shell_test(const std::vector<ShellToken>& tokens, std::size_t& at, She
     const std::string& text = tokens[at].text.text();
     if (text == (doubled ? "]]" : "]")) break;
     if (!doubled && tokens[at].kind == TokenKind::op) break;
-    words.push_back(tokens[at].kind == TokenKind::op ? TestWord{text, true} : read_test_word(tokens[at], variables));
+    words.push_back(tokens[at].kind == TokenKind::op ? TestWord{text, true}
+                                                     : read_test_word(tokens[at], variables));
   }
   if (at < tokens.size() && (tokens[at].text.text() == "]]" || tokens[at].text.text() == "]")) ++at;
   const ShellTest test = all_tests(words);

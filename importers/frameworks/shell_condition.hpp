@@ -15,9 +15,10 @@ struct ShellTest {
   std::string cause;          ///< that variable
 };
 
-/// Reads [ ... ], [[ ... ]], test ... or ((...)) at `at`, with an exclamation mark before it or not, and moves
-/// on behind it. A variable that nothing sets is empty for -z and -n.
-[[nodiscard]] ShellTest shell_test(const std::vector<ShellToken>& tokens, std::size_t& at, ShellVariables& variables);
+/// Reads [ ... ], [[ ... ]], test ... or ((...)) at `at`, with an exclamation mark before it or not, and
+/// moves on behind it. A variable that nothing sets is empty for -z and -n.
+[[nodiscard]] ShellTest shell_test(const std::vector<ShellToken>& tokens, std::size_t& at,
+                                   ShellVariables& variables);
 
 /// Returns true if `text` is like `pattern`, in which * stands for any text and ? for a character.
 [[nodiscard]] bool matches_pattern(std::string_view text, std::string_view pattern);

@@ -14,24 +14,27 @@ namespace {
 using TokenKind = ShellToken::Kind;
 using Tokens = std::vector<ShellToken>;
 
-constexpr int kDeepestBlock = 40;               ///< blocks within blocks, scripts within scripts
+constexpr int kDeepestBlock = 40;  ///< blocks within blocks, scripts within scripts
 constexpr std::size_t kMostCommands = 20'000;
 
 bool is_word(const ShellToken& token, std::string_view word) {
   return token.kind == TokenKind::word && !token.list && token.text.text() == word;
 }
-bool is_op(const ShellToken& token, std::string_view op) { return token.kind == TokenKind::op && token.text.text() == op; }
+bool is_op(const ShellToken& token, std::string_view op) {
+  return token.kind == TokenKind::op && token.text.text() == op;
+}
 
 /// The length of a name that an assignment begins with, NAME=... or NAME+=...; 0 where it is none.
 std::size_t assigned_name(const std::string& word) {
   std::size_t end = 0;
-  while (end < word.size() && (std::isalnum(static_cast<unsigned char>(word[end])) != 0 || word[end] == '_')) ++end;
+  while (end < word.size() && (std::isalnum(static_cast<unsigned char>(word[end])) != 0 || word[end] == '_'))
+    ++end;
   const bool name = end > 0 && std::isdigit(static_cast<unsigned char>(word[0])) == 0;
   const bool follows = word.compare(end, 1, "=") == 0 || word.compare(end, 2, "+=") == 0;
   return name && follows ? end : 0;
 }
 
-/// What became of a command that others depend on with && and ||.
+/// Says whether a command holds on which others depend with && and ||.
 enum class Outcome { yes, no, open };
 
 class ScriptReader {
@@ -100,10 +103,12 @@ class ScriptReader {
     if (is_word(first, "for") || is_word(first, "select")) return loop(tokens, at, depth);
     if (is_word(first, "while") || is_word(first, "until")) return loop(tokens, at, depth);
     if (is_word(first, "function")) return function(tokens, at, depth);
-    if (at + 2 < tokens.size() && first.kind == TokenKind::word && is_op(tokens[at + 1], "(") && is_op(tokens[at + 2], ")"))
+    if (at + 2 < tokens.size() && first.kind == TokenKind::word && is_op(tokens[at + 1], "(") &&
+        is_op(tokens[at + 2], ")"))
       return function(tokens, at, depth);
     if (is_word(first, "{") || is_op(first, "(")) return block(tokens, at, depth);
-    if (is_word(first, "[") || is_word(first, "[[") || is_word(first, "test") || is_word(first, "!") || is_op(first, "(("))
+    if (is_word(first, "[") || is_word(first, "[[") || is_word(first, "test") || is_word(first, "!") ||
+        is_op(first, "(("))
       return condition(tokens, at, cause);
     return simple(tokens, at, depth);
   }
@@ -135,7 +140,8 @@ class ScriptReader {
   }
 
   /// The outcome of a list of commands that a condition is.
-  Outcome conditions(const Tokens& tokens, std::size_t& at, std::string_view close, int depth, std::string& cause) {
+  Outcome conditions(const Tokens& tokens, std::size_t& at, std::string_view close, int depth,
+                     std::string& cause) {
     Outcome outcome = Outcome::yes;
     bool both = true;
     while (at < tokens.size() && !is_word(tokens[at], close)) {
@@ -146,8 +152,8 @@ class ScriptReader {
       } else {
         std::string why;
         const std::size_t before = at;
-        const bool tests = is_word(tokens[at], "[") || is_word(tokens[at], "[[") || is_word(tokens[at], "test") ||
-                           is_word(tokens[at], "!") || is_op(tokens[at], "((");
+        const bool tests = is_word(tokens[at], "[") || is_word(tokens[at], "[[") ||
+                           is_word(tokens[at], "test") || is_word(tokens[at], "!") || is_op(tokens[at], "((");
         const Outcome here = tests ? condition(tokens, at, why) : unknown(tokens, at, depth);
         if (at == before) ++at;
         outcome = combined(outcome, here, both);
@@ -164,7 +170,9 @@ class ScriptReader {
   }
 
   static Outcome unknown(const Tokens& tokens, std::size_t& at, int) {
-    while (at < tokens.size() && tokens[at].kind != TokenKind::end && !is_op(tokens[at], "&&") && !is_op(tokens[at], "||")) ++at;
+    while (at < tokens.size() && tokens[at].kind != TokenKind::end && !is_op(tokens[at], "&&") &&
+           !is_op(tokens[at], "||"))
+      ++at;
     return Outcome::open;
   }
 
@@ -249,7 +257,8 @@ class ScriptReader {
     if (token.list) {
       for (; at < tokens.size() && !is_op(tokens[at], ")"); ++at)
         if (tokens[at].kind == TokenKind::word && !skipped_)
-          for (PlacedText& element : variables_.words(tokens[at].text)) elements.push_back(std::move(element));
+          for (PlacedText& element : variables_.words(tokens[at].text))
+            elements.push_back(std::move(element));
       if (at < tokens.size()) ++at;
     } else if (!skipped_) {
       const std::size_t begin = length + (adds ? 2 : 1);
@@ -258,7 +267,8 @@ class ScriptReader {
     if (skipped_) return;
     script_.assigned.push_back(name);
     if (!doubt_.empty()) return variables_.doubt(name, doubt_ == "?" ? name : doubt_);
-    adds ? variables_.add(name, std::move(elements), token.list) : variables_.set(name, std::move(elements), token.list);
+    adds ? variables_.add(name, std::move(elements), token.list)
+         : variables_.set(name, std::move(elements), token.list);
   }
 
   /// Assignments, then a command with its words.
@@ -277,13 +287,15 @@ class ScriptReader {
           break;
         }
         if (op == "<<") here = &token;
-        const bool redirects = op == ">" || op == ">>" || op == "<" || op == ">&" || op == "&>" || op == "<<<" || op == "<&";
+        const bool redirects =
+            op == ">" || op == ">>" || op == "<" || op == ">&" || op == "&>" || op == "<<<" || op == "<&";
         ++at;
         if (redirects && at < tokens.size() && tokens[at].kind == TokenKind::word && !tokens[at].list) {
           if (op == ">") target = variables_.text(tokens[at].text).text();
           ++at;
         }
-      } else if (token.list || (assigned_name(token.text.text()) > 0 && (command.words.empty() || declares(command)))) {
+      } else if (token.list ||
+                 (assigned_name(token.text.text()) > 0 && (command.words.empty() || declares(command)))) {
         assign(token, tokens, at);
       } else {
         if (!skipped_)
@@ -299,7 +311,8 @@ class ScriptReader {
   }
 
   static bool declares(const ShellCommand& command) {
-    constexpr std::array<std::string_view, 6> kDeclares{"export", "declare", "local", "readonly", "typeset", "env"};
+    constexpr std::array<std::string_view, 6> kDeclares{"export",   "declare", "local",
+                                                        "readonly", "typeset", "env"};
     return std::ranges::find(kDeclares, command.words.front().text()) != kDeclares.end();
   }
 
@@ -311,7 +324,8 @@ class ScriptReader {
     if (name == "eval") command.words.erase(command.words.begin());
     for (std::size_t i = 0; i + 2 < command.words.size(); ++i) {
       const std::string& shell = command.words[i].text();
-      const bool runs = shell == "bash" || shell == "sh" || shell.ends_with("/bash") || shell.ends_with("/sh");
+      const bool runs =
+          shell == "bash" || shell == "sh" || shell.ends_with("/bash") || shell.ends_with("/sh");
       const std::string& option = command.words[i + 1].text();
       if (runs && option.starts_with('-') && !option.starts_with("--") && option.ends_with('c'))
         return read(command.words[i + 2], depth + 1);

@@ -20,8 +20,12 @@ class Lexer {
   }
 
  private:
-  [[nodiscard]] char next(std::size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
-  [[nodiscard]] bool continues() const { return next() == '\\' && (next(1) == '\n' || (next(1) == '\r' && next(2) == '\n')); }
+  [[nodiscard]] char next(std::size_t ahead = 0) const {
+    return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
+  }
+  [[nodiscard]] bool continues() const {
+    return next() == '\\' && (next(1) == '\n' || (next(1) == '\r' && next(2) == '\n'));
+  }
 
   void step() {
     const char c = next();
@@ -67,9 +71,11 @@ class Lexer {
     if (next() == '-') ++at_;
     while (next() == ' ') ++at_;
     const std::size_t begin = at_;
-    while (at_ < text_.size() && std::string_view(" \t\r\n;&|<>()").find(next()) == std::string_view::npos) ++at_;
+    while (at_ < text_.size() && std::string_view(" \t\r\n;&|<>()").find(next()) == std::string_view::npos)
+      ++at_;
     std::string delimiter = text_.substr(begin, at_ - begin);
-    tokens_.back().plain = std::erase_if(delimiter, [](char c) { return c == '\'' || c == '"' || c == '\\'; }) > 0;
+    tokens_.back().plain =
+        std::erase_if(delimiter, [](char c) { return c == '\'' || c == '"' || c == '\\'; }) > 0;
     waiting_.push_back({tokens_.size() - 1, delimiter});
   }
 

@@ -13,8 +13,8 @@
 namespace orrery::importers::frameworks {
 namespace {
 
-constexpr int kDeepestDefault = 16;                     ///< defaults within defaults
-constexpr std::size_t kMostWork = 40'000'000;    ///< characters of all values that are put in place
+constexpr int kDeepestDefault = 16;            ///< defaults within defaults
+constexpr std::size_t kMostWork = 40'000'000;  ///< characters of all values that are put in place
 constexpr std::string_view kListMark = "[@]";
 
 bool in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
@@ -75,7 +75,8 @@ struct ShellVariables::Expansion {
   }
 };
 
-ShellVariables::ShellVariables(std::map<std::string, std::string> given, std::string path) : path_(std::move(path)) {
+ShellVariables::ShellVariables(std::map<std::string, std::string> given, std::string path)
+    : path_(std::move(path)) {
   for (const auto& [name, value] : given) {
     values_[name] = {{PlacedText(value, 0)}, false};
     given_.insert(name);
@@ -85,8 +86,9 @@ ShellVariables::ShellVariables(std::map<std::string, std::string> given, std::st
 void ShellVariables::spend(std::size_t characters) {
   spent_ += characters;
   if (spent_ <= kMostWork) return;
-  throw InputError({Diagnostic{path_, 0, 0, "",
-                               fmt::format("variables that hold each other make more than {} characters", kMostWork)}});
+  throw InputError(
+      {Diagnostic{path_, 0, 0, "",
+                  fmt::format("variables that hold each other make more than {} characters", kMostWork)}});
 }
 
 void ShellVariables::set(const std::string& name, std::vector<PlacedText> elements, bool list) {
@@ -119,7 +121,8 @@ void ShellVariables::add(const std::string& name, std::vector<PlacedText> elemen
 }
 
 void ShellVariables::doubt(const std::string& name, const std::string& cause) {
-  if (!given_.contains(name)) values_[name] = {{PlacedText(reference(cause.empty() ? name : cause), 0)}, false};
+  if (!given_.contains(name))
+    values_[name] = {{PlacedText(reference(cause.empty() ? name : cause), 0)}, false};
 }
 
 std::optional<std::string> ShellVariables::known(const std::string& name) const {
@@ -142,7 +145,8 @@ std::vector<PlacedText> ShellVariables::words(const PlacedText& word) {
   Expansion out;
   expand(word, true, out, 0);
   out.cut();
-  const bool lists = word.text().find('@') != std::string::npos;  // "$@" and "${LIST[@]}" may be no word at all
+  const bool lists =
+      word.text().find('@') != std::string::npos;  // "$@" and "${LIST[@]}" may be no word at all
   if (lists) std::erase_if(out.words, [](const PlacedText& part) { return part.empty(); });
   return std::move(out.words);
 }
@@ -185,12 +189,14 @@ void ShellVariables::expand(const PlacedText& word, bool quotes, Expansion& out,
 }
 
 /// Puts what begins with the dollar sign at `at` in place, and returns where it ends.
-std::size_t ShellVariables::expand_dollar(const PlacedText& word, std::size_t at, bool quoted, Expansion& out, int depth) {
+std::size_t ShellVariables::expand_dollar(const PlacedText& word, std::size_t at, bool quoted, Expansion& out,
+                                          int depth) {
   const std::string& text = word.text();
   const char next = at + 1 < text.size() ? text[at + 1] : '\0';
   if (next == '{') {
     const std::size_t end = end_of(text, at + 1, '{', '}');
-    expand_braced(std::string_view(text).substr(at + 2, end - at - 3), word.part(at, end - at), quoted, out, depth);
+    expand_braced(std::string_view(text).substr(at + 2, end - at - 3), word.part(at, end - at), quoted, out,
+                  depth);
     return end;
   }
   if (next == '(') {
@@ -203,7 +209,9 @@ std::size_t ShellVariables::expand_dollar(const PlacedText& word, std::size_t at
     const std::string_view expression = inside.substr(1, inside.size() - 2);
     const auto value = arithmetic(expression);
     const std::string open = value ? "" : open_variable(expression, *this);
-    const std::string shown = value ? std::to_string(*value) : open.empty() ? text.substr(at, end - at) : reference(open);
+    const std::string shown = value          ? std::to_string(*value)
+                              : open.empty() ? text.substr(at, end - at)
+                                             : reference(open);
     out.take(PlacedText(shown, word.offset_at(at)), true);
     return end;
   }
@@ -220,8 +228,8 @@ std::size_t ShellVariables::expand_dollar(const PlacedText& word, std::size_t at
 }
 
 /// NAME, NAME[@], NAME:-default, #NAME[@] and what else stands between braces.
-void ShellVariables::expand_braced(std::string_view inside, const PlacedText& whole, bool quoted, Expansion& out,
-                                   int depth) {
+void ShellVariables::expand_braced(std::string_view inside, const PlacedText& whole, bool quoted,
+                                   Expansion& out, int depth) {
   std::size_t end = 0;
   while (end < inside.size() && in_name(inside[end])) ++end;
   const std::string name(inside.substr(0, end));
@@ -241,7 +249,8 @@ void ShellVariables::expand_braced(std::string_view inside, const PlacedText& wh
   }
   if (rest.starts_with(":+") || rest.starts_with('+')) {
     const std::size_t begin = 2 + end + (rest.starts_with(":+") ? 2 : 1);
-    if (contains(name) && known(name) != "") expand(whole.part(begin, whole.size() - begin - 1), true, out, depth + 1);
+    if (contains(name) && known(name) != "")
+      expand(whole.part(begin, whole.size() - begin - 1), true, out, depth + 1);
     return;
   }
   if (rest.starts_with('[') && rest.ends_with(']')) {
@@ -251,12 +260,14 @@ void ShellVariables::expand_braced(std::string_view inside, const PlacedText& wh
                         static_cast<std::size_t>(*index) < found->second.elements.size();
     if (within) return out.take(found->second.elements[static_cast<std::size_t>(*index)], quoted);
   }
-  if (rest.starts_with(":?") || rest.starts_with('?')) return expand_name(name, quoted, false, whole.offset(), out);
+  if (rest.starts_with(":?") || rest.starts_with('?'))
+    return expand_name(name, quoted, false, whole.offset(), out);
   out.take(PlacedText(reference(name), whole.offset()), true);
 }
 
 /// The value of a variable; ${NAME} where it has none.
-void ShellVariables::expand_name(const std::string& name, bool quoted, bool all, std::size_t offset, Expansion& out) {
+void ShellVariables::expand_name(const std::string& name, bool quoted, bool all, std::size_t offset,
+                                 Expansion& out) {
   const auto found = values_.find(name);
   if (found == values_.end()) return out.take(PlacedText(reference(name), offset), true);
   bool first = true;

@@ -50,7 +50,8 @@ class ShellVariables {
 
   void expand(const PlacedText& word, bool quotes, Expansion& out, int depth);
   std::size_t expand_dollar(const PlacedText& word, std::size_t at, bool quoted, Expansion& out, int depth);
-  void expand_braced(std::string_view inside, const PlacedText& whole, bool quoted, Expansion& out, int depth);
+  void expand_braced(std::string_view inside, const PlacedText& whole, bool quoted, Expansion& out,
+                     int depth);
   void expand_name(const std::string& name, bool quoted, bool all, std::size_t offset, Expansion& out);
   void spend(std::size_t characters);
 

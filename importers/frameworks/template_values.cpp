@@ -47,8 +47,11 @@ std::string filled_text(const std::string& text, const ImportContext& context, c
       continue;
     }
     const Reference found = reference_at(text, at);
-    const auto [value, known] = found.name.empty() ? std::pair<std::string, bool>{} : variable(found.name, context, draft);
-    out += known ? value : found.has_default ? found.otherwise : text.substr(at, std::max(found.end, at + 1) - at);
+    const auto [value, known] =
+        found.name.empty() ? std::pair<std::string, bool>{} : variable(found.name, context, draft);
+    out += known               ? value
+           : found.has_default ? found.otherwise
+                               : text.substr(at, std::max(found.end, at + 1) - at);
     at = std::max(found.end, at + 1);
   }
   return out;
@@ -56,11 +59,13 @@ std::string filled_text(const std::string& text, const ImportContext& context, c
 
 }  // namespace
 
-std::pair<std::string, bool> variable(const std::string& name, const ImportContext& context, const Draft& draft) {
+std::pair<std::string, bool> variable(const std::string& name, const ImportContext& context,
+                                      const Draft& draft) {
   if (const auto given = context.options.variables.find(name); given != context.options.variables.end())
     return {given->second, true};
   const Json& of_script = draft.value(launch::kVariable + name);
-  return of_script.is_string() ? std::pair(of_script.get<std::string>(), true) : std::pair(std::string(), false);
+  return of_script.is_string() ? std::pair(of_script.get<std::string>(), true)
+                               : std::pair(std::string(), false);
 }
 
 Json filled(const Json& value, const ImportContext& context, const Draft& draft) {

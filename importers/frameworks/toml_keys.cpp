@@ -29,7 +29,8 @@ Json toml_value(const toml::node& node) {
   return nullptr;
 }
 
-void collect(const toml::table& table, const std::string& before, const SourceFile& file, std::vector<SourceKey>& keys) {
+void collect(const toml::table& table, const std::string& before, const SourceFile& file,
+             std::vector<SourceKey>& keys) {
   for (const auto& [name, member] : table) {
     const std::string key = before + std::string(name.str());
     const auto* inner = member.as_table();

@@ -246,6 +246,10 @@ void beyond(const Subject&, const EmitJson& value, Entry& out) {
   plain ? out.usual() : out.lacks(kNoFlag);
 }
 
+void further_tokens(const Subject&, const EmitJson& value, Entry& out) {
+  value == 0 ? out.usual() : out.lacks(kNoFlag);
+}
+
 void qkv_biases(const Subject& s, const EmitJson&, Entry& out) {
   s.model.qkv_biases == s.model.biases ? out.usual() : out.lacks(kNoFlag);
 }
@@ -337,7 +341,7 @@ constexpr KeyRow kRows[] = {
     KeyRow::lacks("model.indexer", kNoFlag),
     KeyRow::lacks("model.mamba2", kNoFlag),
     KeyRow::lacks("model.gated_delta_net", kNoFlag),
-    KeyRow::by("model.multi_token_prediction", beyond),
+    KeyRow::by("model.multi_token_prediction", further_tokens),
     KeyRow::same("model.experts", "--num-experts"),
     KeyRow::same("model.experts_per_token", "--topk"),
     KeyRow::by("model.shared_experts", shared_experts),

@@ -26,6 +26,7 @@ void vocabulary(const Subject& s, const EmitJson& value, Entry& out) {
   if (s.model.vocab % ranks == 0 && s.model.vocab % (kUsualMultiple * ranks) != 0)
     out.set("--make-vocab-size-divisible-by", std::gcd(s.model.vocab / ranks, kUsualMultiple));
   out.note("read with --tokenizer-type NullTokenizer, and padded to --make-vocab-size-divisible-by");
+  if (s.model.vocab % ranks != 0) out.note("tensor ranks share it evenly: it is padded for them");
 }
 
 void sequence(const Subject& s, const EmitJson& value, Entry& out) {

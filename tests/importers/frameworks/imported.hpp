@@ -51,7 +51,8 @@ inline const ImportItem* origin_of(const Imported& result, const std::string& ou
 
 inline bool is_missing(const Imported& result, const std::string& word) {
   for (const ImportItem& item : result.items)
-    if (item.fate == Fate::missing && (item.note.find(word) != std::string::npos || item.key.find(word) != std::string::npos))
+    if (item.fate == Fate::missing &&
+        (item.note.find(word) != std::string::npos || item.key.find(word) != std::string::npos))
       return true;
   return false;
 }

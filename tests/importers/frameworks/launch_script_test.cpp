@@ -13,7 +13,8 @@ namespace orrery::importers::frameworks {
 namespace {
 
 /// The words of the last command of a script.
-std::vector<std::string> last_command(const std::string& text, const std::map<std::string, std::string>& given = {}) {
+std::vector<std::string> last_command(const std::string& text,
+                                      const std::map<std::string, std::string>& given = {}) {
   const SourceFile file("script.sh", text);
   ShellVariables variables(given, "script.sh");
   const ShellScript script = read_shell_script(file, variables);
@@ -32,21 +33,26 @@ constexpr const char* kModel =
 }  // namespace
 
 TEST_CASE("variables, defaults, arrays, arithmetic and continued lines have their values") {
-  CHECK(last_command("A=8\nrun $A ${B:-4} ${A:+x} $((A * 2 + 1)) \\\n  end") == Words{"run", "8", "4", "x", "17", "end"});
+  CHECK(last_command("A=8\nrun $A ${B:-4} ${A:+x} $((A * 2 + 1)) \\\n  end") ==
+        Words{"run", "8", "4", "x", "17", "end"});
   CHECK(last_command("L=(--a 1  # first\n  --b \"x y\")\nL+=(--c)\nrun ${L[@]} ${L[1]}") ==
         Words{"run", "--a", "1", "--b", "x", "y", "--c", "1"});
   CHECK(last_command("L=(\"--a 1\")\nrun \"${L[@]}\" \"$@\"") == Words{"run", "--a 1"});
-  CHECK(last_command("A=\" \\\n  --x 1 \\\n  --y 2 \\\n  \"\nA+=\"--z\"\nrun $A") == Words{"run", "--x", "1", "--y", "2", "--z"});
+  CHECK(last_command("A=\" \\\n  --x 1 \\\n  --y 2 \\\n  \"\nA+=\"--z\"\nrun $A") ==
+        Words{"run", "--x", "1", "--y", "2", "--z"});
   CHECK(last_command("A=1; export B=2 C=$A\nrun '$A' \"$B\" $C") == Words{"run", "$A", "2", "1"});
   CHECK(last_command("run ${A}", {{"A", "given"}}) == Words{"run", "given"});
 }
 
 TEST_CASE("branches are taken where the condition is known") {
   CHECK(last_command("A=fp8\nif [[ $A == fp8 ]]; then X=1; else X=2; fi\nrun $X") == Words{"run", "1"});
-  CHECK(last_command("A=3\nif [ $A -gt 2 ] && [ $A -lt 9 ]; then X=1; elif [ $A = 9 ]; then X=2; fi\nrun $X") == Words{"run", "1"});
+  CHECK(
+      last_command("A=3\nif [ $A -gt 2 ] && [ $A -lt 9 ]; then X=1; elif [ $A = 9 ]; then X=2; fi\nrun $X") ==
+      Words{"run", "1"});
   CHECK(last_command("if [ -z ${A} ]; then A=5; fi\nrun $A") == Words{"run", "5"});
   CHECK(last_command("A=$1\nif [ \"$A\" == \"\" ]; then A=./out; fi\nrun $A") == Words{"run", "./out"});
-  CHECK(last_command("A=b\ncase $A in\n  a) X=1 ;;\n  b|c) X=2 ;;\n  *) X=3 ;;\nesac\nrun $X") == Words{"run", "2"});
+  CHECK(last_command("A=b\ncase $A in\n  a) X=1 ;;\n  b|c) X=2 ;;\n  *) X=3 ;;\nesac\nrun $X") ==
+        Words{"run", "2"});
   CHECK(last_command("A=2\n[ $A = 2 ] && X=1\n[ $A = 3 ] || Y=4\nrun $X $Y") == Words{"run", "1", "4"});
   CHECK(last_command("(( 3 > 2 )) && X=1\nrun $X") == Words{"run", "1"});
 }
@@ -56,12 +62,14 @@ TEST_CASE("what is not known stays open, by the name of the variable to give") {
   CHECK(last_command("N=$(nproc)\nrun $N") == Words{"run", "${N}"});
   CHECK(last_command("G=$((MBS * DP))\nMBS=2\nrun $G") == Words{"run", "${MBS}"});
   CHECK(last_command("if [ $SIZE = 8B ]; then L=32; else L=80; fi\nrun $L") == Words{"run", "${SIZE}"});
-  CHECK(last_command("if [ $SIZE = 8B ]; then L=32; else L=80; fi\nrun $L", {{"SIZE", "8B"}}) == Words{"run", "32"});
+  CHECK(last_command("if [ $SIZE = 8B ]; then L=32; else L=80; fi\nrun $L", {{"SIZE", "8B"}}) ==
+        Words{"run", "32"});
   CHECK(last_command("for i in 1 2; do X=$i; done\nrun $X") == Words{"run", "${i}"});
 }
 
 TEST_CASE("commands within commands are read too") {
-  CHECK(last_command("C=\"train --a 1\"\nsrun -n 4 bash -c '$C --b $R' 2>&1 | tee log") == Words{"tee", "log"});
+  CHECK(last_command("C=\"train --a 1\"\nsrun -n 4 bash -c '$C --b $R' 2>&1 | tee log") ==
+        Words{"tee", "log"});
   CHECK(last_command("C=\"train --a 1\"\nsrun bash -c '$C --b 2'") == Words{"train", "--a", "1", "--b", "2"});
   CHECK(last_command("C=\"train --a 1\"\necho $C\neval $C") == Words{"train", "--a", "1"});
   CHECK(last_command("f() {\n  train --a 1\n}\nf") == Words{"f"});
@@ -97,11 +105,12 @@ TEST_CASE("nothing in a script is run, and none of it grows without end") {
 }
 
 TEST_CASE("a script of Megatron-LM is an experiment, with GPUs of its launcher") {
-  const std::string text = std::string("#!/bin/bash\nGPUS=8\nNNODES=2\nTP=2\n") + kModel +
-                           "if [[ $TP -gt 1 ]]; then PAR=\"--sequence-parallel\"; fi\n"
-                           "torchrun --nproc_per_node $GPUS --nnodes $NNODES --node_rank ${RANK:-0} pretrain_gpt.py \\\n"
-                           "  ${MODEL_ARGS[@]} --tensor-model-parallel-size $TP $PAR --micro-batch-size 1 \\\n"
-                           "  --global-batch-size 64 --bf16 $EXTRA \"$@\"\n";
+  const std::string text =
+      std::string("#!/bin/bash\nGPUS=8\nNNODES=2\nTP=2\n") + kModel +
+      "if [[ $TP -gt 1 ]]; then PAR=\"--sequence-parallel\"; fi\n"
+      "torchrun --nproc_per_node $GPUS --nnodes $NNODES --node_rank ${RANK:-0} pretrain_gpt.py \\\n"
+      "  ${MODEL_ARGS[@]} --tensor-model-parallel-size $TP $PAR --micro-batch-size 1 \\\n"
+      "  --global-batch-size 64 --bf16 $EXTRA \"$@\"\n";
   const Imported result = imported({{"launch.sh", text}});
   const auto e = experiment_of(result);
   REQUIRE_FALSE(result.stopped());
@@ -114,9 +123,13 @@ TEST_CASE("a script of Megatron-LM is an experiment, with GPUs of its launcher")
 }
 
 TEST_CASE("arguments of the script itself are missing until they are given") {
-  const std::string text = std::string("#!/bin/bash\nTP=$1\nif [ $2 = full ]; then AC=\"--recompute-granularity full --recompute-method uniform\"; fi\n") +
-                           kModel + "torchrun --nproc_per_node 8 pretrain_gpt.py ${MODEL_ARGS[@]} --micro-batch-size 1 "
-                           "--global-batch-size 64 --tensor-model-parallel-size $TP $AC --bf16\n";
+  const std::string text =
+      std::string(
+          "#!/bin/bash\nTP=$1\nif [ $2 = full ]; then AC=\"--recompute-granularity full --recompute-method "
+          "uniform\"; fi\n") +
+      kModel +
+      "torchrun --nproc_per_node 8 pretrain_gpt.py ${MODEL_ARGS[@]} --micro-batch-size 1 "
+      "--global-batch-size 64 --tensor-model-parallel-size $TP $AC --bf16\n";
   const Imported open = imported({{"launch.sh", text}});
   CHECK(open.stopped());
   CHECK(is_missing(open, "--set TP=VALUE"));
@@ -127,11 +140,16 @@ TEST_CASE("arguments of the script itself are missing until they are given") {
 }
 
 TEST_CASE("Slurm's head gives nodes and GPUs, and a file that the script writes gives DeepSpeed's keys") {
-  const std::string text = std::string("#!/bin/bash\n#SBATCH --nodes=4   # of them\n#SBATCH --gres=gpu:a100:8\nZERO=2\nCONFIG=./ds.json\n") +
-                           "cat <<END > $CONFIG\n{\"train_micro_batch_size_per_gpu\": 2, \"zero_optimization\": {\"stage\": $ZERO},\n"
-                           " \"bf16\": {\"enabled\": true}}\nEND\n" + kModel +
-                           "srun python pretrain_gpt.py ${MODEL_ARGS[@]} --micro-batch-size 2 --global-batch-size 64 --bf16 "
-                           "--deepspeed --deepspeed_config $CONFIG --zero-stage $ZERO\n";
+  const std::string text =
+      std::string(
+          "#!/bin/bash\n#SBATCH --nodes=4   # of them\n#SBATCH "
+          "--gres=gpu:a100:8\nZERO=2\nCONFIG=./ds.json\n") +
+      "cat <<END > $CONFIG\n{\"train_micro_batch_size_per_gpu\": 2, \"zero_optimization\": {\"stage\": "
+      "$ZERO},\n"
+      " \"bf16\": {\"enabled\": true}}\nEND\n" +
+      kModel +
+      "srun python pretrain_gpt.py ${MODEL_ARGS[@]} --micro-batch-size 2 --global-batch-size 64 --bf16 "
+      "--deepspeed --deepspeed_config $CONFIG --zero-stage $ZERO\n";
   const Imported result = imported({{"job.slurm", text}});
   const auto e = experiment_of(result);
   REQUIRE_FALSE(result.stopped());
@@ -142,8 +160,9 @@ TEST_CASE("Slurm's head gives nodes and GPUs, and a file that the script writes 
 
 TEST_CASE("a script that sets variables alone hands them on to the file that uses them") {
   const std::string script = "#!/bin/bash\nexport TP=${TP:-4}\nexport NNODES=2\nbash run_all.sh --x\n";
-  const std::string config = "MODEL_ARGS:\n  --num-layers: 16\n  --hidden-size: 4096\n  --num-attention-heads: 32\n"
-                             "  --seq-length: 2048\n  --tensor-model-parallel-size: ${TP}\n  --micro-batch-size: 1\n";
+  const std::string config =
+      "MODEL_ARGS:\n  --num-layers: 16\n  --hidden-size: 4096\n  --num-attention-heads: 32\n"
+      "  --seq-length: 2048\n  --tensor-model-parallel-size: ${TP}\n  --micro-batch-size: 1\n";
   const auto e = experiment_of(imported({{"env.sh", script}, {"config.yaml", config}}));
   CHECK(e.at("plan").at("tensor_parallel") == 4);
   CHECK(imported({{"env.sh", script}}).stopped());
@@ -151,8 +170,10 @@ TEST_CASE("a script that sets variables alone hands them on to the file that use
 
 TEST_CASE("a trainer of Hugging Face in a script is read with its catalog model") {
   const std::string text =
-      "#!/bin/bash\nZERO=$2\nif [ \"$ZERO\" == \"\" ]; then\n  ZERO=3\nfi\ndeepspeed --num_gpus 8 main.py \\\n"
-      "  --model_name_or_path meta-llama/Llama-3.1-8B --per_device_train_batch_size 2 --gradient_accumulation_steps 4 \\\n"
+      "#!/bin/bash\nZERO=$2\nif [ \"$ZERO\" == \"\" ]; then\n  ZERO=3\nfi\ndeepspeed --num_gpus 8 main.py "
+      "\\\n"
+      "  --model_name_or_path meta-llama/Llama-3.1-8B --per_device_train_batch_size 2 "
+      "--gradient_accumulation_steps 4 \\\n"
       "  --max_seq_len 4096 --zero_stage $ZERO --bf16 --gradient_checkpointing\n";
   const auto e = experiment_of(imported({{"train.sh", text}}));
   CHECK(e.at("model").at("base") == "llama3.1-8b");

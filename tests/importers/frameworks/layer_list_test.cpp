@@ -20,7 +20,8 @@ TEST_CASE("expressions of lists in Python have their value") {
 }
 
 TEST_CASE("anything else is no list, however long it would be") {
-  for (const char* text : {"", "1", "[0]*", "[0]*-1", "__import__('os')", "[1]*99999999999", "[0", "([0]*3", "[0]*3 x"})
+  for (const char* text :
+       {"", "1", "[0]*", "[0]*-1", "__import__('os')", "[1]*99999999999", "[0", "([0]*3", "[0]*3 x"})
     CHECK(python_list(text).empty());
   CHECK(python_list("(([1]*1000)*1000)*1000").empty());
   CHECK(python_list(std::string(100000, '(')).empty());
@@ -41,7 +42,8 @@ TEST_CASE("layouts of pipelines have so many layers a stage") {
   CHECK(layout_layers("Et*2|(tt|)*5t|tmL") == List{2, 2, 2, 2, 2, 2, 1, 1});
   CHECK(layout_layers("Et|t|L") == List{1, 1, 0});
   CHECK(layout_layers("E|((t|)*2)*2L") == List{0, 1, 1, 1, 1, 0});
-  for (const char* text : {"Ex|L", "(t", "t)", "t*999999999999|L", "((((t)*9999)*9999)*9999)"}) CHECK(layout_layers(text).empty());
+  for (const char* text : {"Ex|L", "(t", "t)", "t*999999999999|L", "((((t)*9999)*9999)*9999)"})
+    CHECK(layout_layers(text).empty());
 }
 
 TEST_CASE("letters of hybrids are layers, bars end stages") {
