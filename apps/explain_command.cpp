@@ -75,17 +75,19 @@ int run_explain(const ExplainOptions& options, const CommonOptions& common) {
 
 Command add_explain(CLI::App& app, const CommonOptions& common) {
   auto options = std::make_shared<ExplainOptions>();
-  app.add_option("files", options->arguments,
-                 "The experiment (JSON or YAML), then files of measurements: logs of training, traces of PyTorch's "
-                 "profiler, exports of Nsight Systems, logs of nccl-tests, results of vLLM's benchmark; and "
-                 "key=value for the experiment")
+  app.add_option(
+         "files", options->arguments,
+         "The experiment (JSON or YAML), then files of measurements: logs of training, traces of PyTorch's "
+         "profiler, exports of Nsight Systems, logs of nccl-tests, results of vLLM's benchmark; and "
+         "key=value for the experiment")
       ->type_name(kExperiments)
       ->required();
   add_calibration_files(app, options->calibrations);
   add_output(app, "--json", options->json, "Write the explanation as JSON (- for standard output)");
   add_output(app, "--html", options->html, "Write a page with the terms, their causes and both timelines");
-  add_output(app, "--trace", options->trace,
-             "Write one Chrome trace of the last measured step and of the simulated one, from a common beginning");
+  add_output(
+      app, "--trace", options->trace,
+      "Write one Chrome trace of the last measured step and of the simulated one, from a common beginning");
   app.add_flag("--calibrate", options->calibrate,
                "Say which constants of the experiment the run contradicts, and which values it implies");
   return [options, &common] { return run_explain(*options, common); };

@@ -72,7 +72,8 @@ std::vector<Cause> causes_of(const StepDifference& difference) {
     if (term.name != "compute" || difference.kernels.empty()) add(term);
   for (const DifferenceTerm& term : difference.kernels) add(term);
   const Picoseconds sign = difference.step_time_ps() < 0 ? -1 : 1;
-  std::ranges::stable_sort(causes, std::greater<>(), [sign](const Cause& cause) { return sign * cause.more_ps; });
+  std::ranges::stable_sort(causes, std::greater<>(),
+                           [sign](const Cause& cause) { return sign * cause.more_ps; });
   return causes;
 }
 
@@ -85,12 +86,13 @@ std::string cause_sentence(const StepDifference& difference) {
   double rest = 0;
   std::size_t others = 0;
   std::vector<Cause> shown = named;
-  std::ranges::stable_sort(shown, std::greater<>(), [](const Cause& cause) { return std::abs(cause.more_ps); });
+  std::ranges::stable_sort(shown, std::greater<>(),
+                           [](const Cause& cause) { return std::abs(cause.more_ps); });
   if (shown.size() > kMostNamed) shown.resize(kMostNamed);
   std::erase_if(named, [&](const Cause& cause) {
     const double share = static_cast<double>(cause.more_ps) / all;
-    const bool kept = std::abs(share) >= kWorthNaming &&
-                      std::ranges::find(shown, cause.name, &Cause::name) != shown.end();
+    const bool kept =
+        std::abs(share) >= kWorthNaming && std::ranges::find(shown, cause.name, &Cause::name) != shown.end();
     if (!kept) rest += share, ++others;
     return !kept;
   });

@@ -11,7 +11,7 @@ namespace orrery {
 
 /// Holds one cause of a difference: a term of the mean step, compute by class of kernel where that is known.
 struct Cause {
-  std::string name;        ///< in words: "exposed dispatch and combine"
+  std::string name;         ///< in words: "exposed dispatch and combine"
   Picoseconds more_ps = 0;  ///< second less first
 };
 

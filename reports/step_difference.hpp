@@ -56,8 +56,8 @@ struct StepDifference {
       critical_path;     ///< picoseconds; empty where the workers of a run keep no step with each other
   Bytes first_peak = 0;  ///< of the stage that holds most: memory.peak_gb
   Bytes second_peak = 0;
-  DifferenceTerms memory;  ///< bytes of that stage; names of `categories_gb`
-  bool slices_differ = false;  ///< only one of them slices the rows of experts on the host
+  DifferenceTerms memory;       ///< bytes of that stage; names of `categories_gb`
+  bool slices_differ = false;   ///< only one of them slices the rows of experts on the host
   bool slices_in_more = false;  ///< the longer step does: its permutation is not fused
 
   [[nodiscard]] Picoseconds step_time_ps() const { return second_ps - first_ps; }

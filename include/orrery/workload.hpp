@@ -148,9 +148,10 @@ enum class KernelClass : std::uint8_t {
 };
 inline constexpr std::size_t kKernelClassCount = 19;
 inline constexpr std::array<std::string_view, kKernelClassCount> kKernelClassNames{
-    "other",         "dense_products", "expert_products", "logits",     "attention", "recurrence",  "convolution",
-    "permutation",   "routing",        "norm",            "residual",   "activation", "embedding",  "loss",
-    "casts",         "biases",         "accumulation",    "averaging",  "recomputation"};
+    "other",      "dense_products", "expert_products", "logits",       "attention",
+    "recurrence", "convolution",    "permutation",     "routing",      "norm",
+    "residual",   "activation",     "embedding",       "loss",         "casts",
+    "biases",     "accumulation",   "averaging",       "recomputation"};
 
 /// Describes one GPU kernel by the sizes that its price depends on.
 struct Kernel {

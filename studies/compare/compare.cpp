@@ -161,8 +161,7 @@ void simulate_all(std::vector<Job>& jobs, const ComparisonRequest& request, unsi
     Job& job = *order[i];
     if (request.solve) solve_job(job, request);
     if (!job.fails())
-      read(job, request,
-           [&](const Experiment& experiment) { simulate_into(job, experiment, request.why); });
+      read(job, request, [&](const Experiment& experiment) { simulate_into(job, experiment, request.why); });
     const std::lock_guard lock(counting);
     ++done;
     if (progress) progress(done, order.size());

@@ -77,10 +77,10 @@ OrderedJson terms_json(const DifferenceTerms& terms, double unit) {
 OrderedJson causes_json(const StepDifference& difference) {
   OrderedJson list = OrderedJson::array();
   for (const Cause& cause : causes_of(difference))
-    list.push_back({{"cause", cause.name},
-                    {"difference_s", to_seconds(cause.more_ps)},
-                    {"share", static_cast<double>(cause.more_ps) /
-                                  static_cast<double>(difference.step_time_ps())}});
+    list.push_back(
+        {{"cause", cause.name},
+         {"difference_s", to_seconds(cause.more_ps)},
+         {"share", static_cast<double>(cause.more_ps) / static_cast<double>(difference.step_time_ps())}});
   return difference.step_time_ps() == 0 ? OrderedJson::array() : list;
 }
 

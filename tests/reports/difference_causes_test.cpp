@@ -30,9 +30,10 @@ TEST_CASE("the largest cause comes first, and shares add up") {
   CHECK(causes[0].name == "unfused permutation");
   CHECK(causes[0].more_ps == 30);
   CHECK(causes[2].more_ps == -2);
-  CHECK(cause_sentence(difference) ==
-        "75 % of the difference in unfused permutation, 30 % in host issue, slices of unfused permutation with "
-        "it, -5 % in dense products");
+  CHECK(
+      cause_sentence(difference) ==
+      "75 % of the difference in unfused permutation, 30 % in host issue, slices of unfused permutation with "
+      "it, -5 % in dense products");
 }
 
 TEST_CASE("a faster run has its causes in the direction of its gain") {

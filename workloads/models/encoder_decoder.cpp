@@ -135,7 +135,8 @@ Block Transformer::bridge() const {
 void Transformer::write_bridge(Block& block, Workload& workload) const {
   const EncoderOutput encoded(model_, plan_, shape_);
   StepBuilder to(experiment_, workload, Phase::forward);
-  const std::int32_t normed = to.compute(Part::embedding, {as(KernelClass::norm, elementwise(2 * encoded.cut))}, kBlockInput);
+  const std::int32_t normed =
+      to.compute(Part::embedding, {as(KernelClass::norm, elementwise(2 * encoded.cut))}, kBlockInput);
   block.of(PassKind::forward) = std::move(to).finish(normed);
   append(block.of(PassKind::forward), look_up(workload));
   for (const PassKind kind : backward_kinds(splits_backward(plan_))) {

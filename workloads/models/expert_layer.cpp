@@ -243,8 +243,7 @@ void ExpertLayer::add_bias_gradients(std::vector<Kernel>& kernels) const {
 }
 
 void ExpertLayer::add_for_each_expert(Bytes bytes, std::vector<Kernel>& kernels) const {
-  const Kernel one =
-      as(KernelClass::biases, memory(bytes * experts_.rows_per_expert() * model_.hidden));
+  const Kernel one = as(KernelClass::biases, memory(bytes * experts_.rows_per_expert() * model_.hidden));
   kernels.insert(kernels.end(), static_cast<std::size_t>(experts_.experts), one);
 }
 
@@ -257,22 +256,21 @@ void ExpertLayer::add_weight_gradients(std::vector<Kernel>& kernels) const {
   if (model_.biases && software_.bias_gradient_kernels) {
     if (!software_.expert_bias_kernels)
       kernels.push_back(as(KernelClass::biases, memory(values() * shape_.element)));
-    kernels.push_back(as(KernelClass::biases, memory(mlp_inputs(model_) * experts_.rows * experts_.ffn *
-                                                     shape_.element)));
+    kernels.push_back(
+        as(KernelClass::biases, memory(mlp_inputs(model_) * experts_.rows * experts_.ffn * shape_.element)));
   }
   if (software_.accumulation_bytes_per_parameter > 0 && !software_.fuses_accumulation)
-    kernels.push_back(as(KernelClass::accumulation, scaled(experts_.expert_parameters(),
-                                                           software_.accumulation_bytes_per_parameter)));
+    kernels.push_back(as(KernelClass::accumulation,
+                         scaled(experts_.expert_parameters(), software_.accumulation_bytes_per_parameter)));
 }
 
 /// Gradients of rows go the way of the rows back: to the experts as combined, home as dispatched.
 std::int32_t ExpertLayer::backward(StepBuilder& to, PassKind kind, std::int32_t after) const {
   const Bytes own = experts_.tokens * experts_.row;
   const Bytes sent = experts_.sent * experts_.row;
-  const std::int32_t spread =
-      to.compute(Part::experts,
-                 {as(KernelClass::permutation, elementwise((model_.post_norms ? 4 : 1) * own + 2 * sent))},
-                 after);
+  const std::int32_t spread = to.compute(
+      Part::experts,
+      {as(KernelClass::permutation, elementwise((model_.post_norms ? 4 : 1) * own + 2 * sent))}, after);
   const Sent tokens = send(to, kind, spread);
   std::vector<Kernel> kernels = sort_rows();
   const std::vector<Kernel> sorted_back = kernels;
@@ -284,9 +282,8 @@ std::int32_t ExpertLayer::backward(StepBuilder& to, PassKind kind, std::int32_t 
       combine(to, to.compute(Part::experts, std::move(kernels), tokens.there, slicing_time()));
   kernels = routing(software_.routing_kernels / 2);
   const Kernel router = router_product(model_, experts_.tokens);
-  for (const Kernel& kernel :
-       {as(KernelClass::permutation, elementwise(sent + own)), router_choice(model_, experts_.tokens),
-        input_gradient(router)})
+  for (const Kernel& kernel : {as(KernelClass::permutation, elementwise(sent + own)),
+                               router_choice(model_, experts_.tokens), input_gradient(router)})
     kernels.push_back(kernel);
   if (kind == PassKind::backward) kernels.push_back(weight_gradient(router));
   return finish(to, kind, tokens, back, std::move(kernels), as(KernelClass::norm, elementwise(3 * own)));

@@ -51,8 +51,7 @@ SubBlock recurrence_sub_block(const Experiment& experiment, const TransformerSha
   SubBlock block = between_norms_and_residual(software, shape, model.post_norms);
   block.half = SubBlock::Half::recurrence;
   block.first = {{gemm(shape.tokens, r.input_width, model.hidden), false, 0}};
-  block.core =
-      all_as(KernelClass::recurrence, chunk_kernels(r, software, shape.tokens, shape.element));
+  block.core = all_as(KernelClass::recurrence, chunk_kernels(r, software, shape.tokens, shape.element));
   // The backward pass makes scores and states again, then the gradients of both factors of each product.
   block.core_backward = block.core;
   for (const Kernel& kernel : block.core) {

@@ -27,8 +27,7 @@ SubBlock between_norms_and_residual(const Software& software, const TransformerS
   const double traffic = software.elementwise_traffic;
   const Kernel norm = as(KernelClass::norm, scaled(2 * shape.cut_residual(), traffic));
   block.before = {norm};
-  block.after = {
-      as(KernelClass::residual, scaled(3 * shape.cut_residual() + shape.dropout_mask(), traffic))};
+  block.after = {as(KernelClass::residual, scaled(3 * shape.cut_residual() + shape.dropout_mask(), traffic))};
   if (post_norms) block.after.push_back(norm);
   return block;
 }

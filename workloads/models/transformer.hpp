@@ -60,8 +60,8 @@ class Transformer {
   /// Adds the gradients of one micro-batch to those of the ones before it.
   void accumulate(std::vector<Kernel>& kernels, std::int64_t parameters) const {
     if (software_.accumulation_bytes_per_parameter > 0)
-      kernels.push_back(as(KernelClass::accumulation,
-                           scaled(parameters, software_.accumulation_bytes_per_parameter)));
+      kernels.push_back(
+          as(KernelClass::accumulation, scaled(parameters, software_.accumulation_bytes_per_parameter)));
   }
   /// Adds the accumulation of gradients of products; their kernels accumulate by themselves if the software
   /// fuses it.

@@ -31,7 +31,8 @@ Steps Transformer::look_up(Workload& workload) const {
       2 * shape_.residual() + (model_.positions == Positions::learned ? shape_.residual() : 0);
   StepBuilder ahead(experiment_, workload, Phase::forward);
   const std::int32_t looked_up =
-      reduce_output(ahead, Part::embedding, ahead.compute(Part::embedding, {as(KernelClass::embedding, memory(table))}, kBlockInput),
+      reduce_output(ahead, Part::embedding,
+                    ahead.compute(Part::embedding, {as(KernelClass::embedding, memory(table))}, kBlockInput),
                     shape_.residual());
   return std::move(ahead).finish(looked_up);
 }
@@ -48,9 +49,8 @@ Steps Transformer::embedding_backward(PassKind kind, Workload& workload) const {
   if (frozen() || !completes_gradients(kind)) return std::move(back).finish(kBlockInput);
   const std::int32_t ready = gather_input(back, Part::embedding, kBlockInput, shape_.residual());
   // The gradient of the table is dense: cleared, then added to where tokens occur.
-  std::vector<Kernel> kernels{
-      as(KernelClass::embedding,
-         memory(3 * shape_.residual() + shape_.vocab * model_.hidden * shape_.element))};
+  std::vector<Kernel> kernels{as(
+      KernelClass::embedding, memory(3 * shape_.residual() + shape_.vocab * model_.hidden * shape_.element))};
   accumulate(kernels, shape_.embedding_parameters());
   const std::int32_t added = back.compute(Part::embedding, std::move(kernels), ready);
   return std::move(back).finish(added);
@@ -98,8 +98,8 @@ std::vector<Kernel> Transformer::chunked_loss() const {
     const Kernel product = logits_product(model_, tokens, shape_.vocab);
     kernels.push_back(product);
     kernels.push_back(as(KernelClass::loss,
-                         scaled(tokens * shape_.vocab, software_.forward_bytes_per_logit +
-                                                           software_.backward_bytes_per_logit)));
+                         scaled(tokens * shape_.vocab,
+                                software_.forward_bytes_per_logit + software_.backward_bytes_per_logit)));
     kernels.push_back(input_gradient(product));
     if (frozen()) continue;
     kernels.push_back(weight_gradient(product, software_.fused_sum_bytes()));
@@ -149,8 +149,7 @@ Steps Transformer::head_backward(PassKind kind, Workload& workload) const {
     kernels.push_back(weight_gradient(product, software_.fused_sum_bytes()));
     accumulate_products(kernels, shape_.vocab * model_.hidden);
   }
-  if (hands_on(kind))
-    kernels.push_back(as(KernelClass::norm, elementwise(3 * shape_.cut_residual())));
+  if (hands_on(kind)) kernels.push_back(as(KernelClass::norm, elementwise(3 * shape_.cut_residual())));
   const std::int32_t done = to.compute(Part::head, std::move(kernels), input);
   const std::int32_t sum = hands_on(kind) ? reduce_output(to, Part::head, done, shape_.residual()) : done;
   return std::move(to).finish(sum);

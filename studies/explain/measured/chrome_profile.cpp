@@ -112,8 +112,7 @@ class TraceHandler : public nlohmann::json_sax<Json> {
   }
   bool parse_error(std::size_t position, const std::string&, const Json::exception&) override {
     throw InputError({Diagnostic{
-        source_, 0, 0, "",
-        "the trace breaks off, or is no JSON, at byte " + std::to_string(position)}});
+        source_, 0, 0, "", "the trace breaks off, or is no JSON, at byte " + std::to_string(position)}});
   }
 
   Profile finish() && { return std::move(builder_).finish(); }

@@ -48,7 +48,8 @@ class Database {
   void for_each(const std::string& query, const std::function<void(sqlite3_stmt*)>& take) const {
     sqlite3_stmt* prepared = nullptr;
     if (sqlite3_prepare_v2(database_.get(), query.c_str(), -1, &prepared, nullptr) != SQLITE_OK)
-      refuse_file(path_, std::string("is no export of Nsight Systems as expected: ") + sqlite3_errmsg(database_.get()));
+      refuse_file(path_, std::string("is no export of Nsight Systems as expected: ") +
+                             sqlite3_errmsg(database_.get()));
     const std::unique_ptr<sqlite3_stmt, CloseStatement> statement(prepared);
     int status = sqlite3_step(prepared);
     for (; status == SQLITE_ROW; status = sqlite3_step(prepared)) take(prepared);
@@ -76,9 +77,10 @@ class NsysReader {
  public:
   explicit NsysReader(const std::string& path) : path_(path), database_(path) {
     if (!database_.has_table("CUPTI_ACTIVITY_KIND_KERNEL") || !database_.has_table("StringIds"))
-      refuse_file(path,
-             "found a database without CUPTI_ACTIVITY_KIND_KERNEL and StringIds, allowed exports of Nsight "
-             "Systems (nsys export --type sqlite) with CUDA kernels");
+      refuse_file(
+          path,
+          "found a database without CUPTI_ACTIVITY_KIND_KERNEL and StringIds, allowed exports of Nsight "
+          "Systems (nsys export --type sqlite) with CUDA kernels");
   }
 
   std::vector<Profile> read() {
@@ -123,11 +125,10 @@ class NsysReader {
     const char* const kTable = "CUPTI_ACTIVITY_KIND_KERNEL";
     const bool demangled = database_.has_column(kTable, "demangledName");
     const bool processes = database_.has_column(kTable, "globalPid");
-    const std::string query = std::string("SELECT start, end, deviceId, correlationId, ") +
-                              (demangled ? "demangledName" : "shortName") +
-                              (processes ? ", globalPid" : ", 0") +
-                              (database_.has_column(kTable, "streamId") ? ", streamId" : ", 0") + " FROM " +
-                              kTable;
+    const std::string query =
+        std::string("SELECT start, end, deviceId, correlationId, ") +
+        (demangled ? "demangledName" : "shortName") + (processes ? ", globalPid" : ", 0") +
+        (database_.has_column(kTable, "streamId") ? ", streamId" : ", 0") + " FROM " + kTable;
     database_.for_each(query, [this](sqlite3_stmt* row) {
       ProfileBuilder& to = of_device(sqlite3_column_int64(row, 2));
       const auto known = names_.find(sqlite3_column_int64(row, 4));

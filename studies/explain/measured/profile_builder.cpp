@@ -18,8 +18,8 @@ std::uint32_t ProfileBuilder::name(std::string_view text) {
 
 void ProfileBuilder::add(const GpuSpan& span, std::int64_t launch) {
   if (profile_.spans.size() == kMostGpuSpans)
-    throw InputError({Diagnostic{profile_.source, 0, 0, "",
-                                 "has more than 10,000,000 kernels; record fewer steps"}});
+    throw InputError(
+        {Diagnostic{profile_.source, 0, 0, "", "has more than 10,000,000 kernels; record fewer steps"}});
   constexpr std::int64_t kLatest = 2'300'000'000'000'000'000;  // ns since 1970: 2042
   constexpr std::int64_t kLongest = 86'400'000'000'000;        // a day
   const bool sound = span.start_ns >= 0 && span.start_ns <= kLatest && span.finish_ns >= span.start_ns &&
@@ -62,8 +62,8 @@ void ProfileBuilder::find_steps() {
   }
   for (GpuSpan& span : profile_.spans) {
     const std::int64_t when = span.launched_ns >= 0 ? span.launched_ns : span.start_ns;
-    const auto after = std::ranges::upper_bound(
-        steps, when, {}, [](const ProfiledStep& step) { return step.range.start_ns; });
+    const auto after = std::ranges::upper_bound(steps, when, {},
+                                                [](const ProfiledStep& step) { return step.range.start_ns; });
     span.step = static_cast<std::int32_t>(after - steps.begin()) - 1;
   }
 }

@@ -32,7 +32,7 @@ class ProfileBuilder {
 
   Profile profile_;
   std::map<std::string, std::uint32_t, std::less<>> name_numbers_;
-  std::vector<std::int64_t> launch_of_;                  ///< per span
+  std::vector<std::int64_t> launch_of_;                   ///< per span
   std::unordered_map<std::int64_t, TimeRange> launches_;  ///< looked up, never walked through
 };
 

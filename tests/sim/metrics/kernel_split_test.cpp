@@ -22,10 +22,11 @@ KernelWeights weights(Picoseconds products, Picoseconds norm) {
 
 /// A mixture of experts that recomputes its norms, in two stages of two replicas.
 Experiment mixture(const std::string& more) {
-  return test::read("model: mixtral-8x7b\ncluster: {base: dgx-h100, nodes: 2}\n"
-                    "plan: {tensor_parallel: 2, pipeline_parallel: 2, expert_parallel: 4, "
-                    "micro_batch_size: 1, global_batch_size: 64" +
-                    more + "}\n");
+  return test::read(
+      "model: mixtral-8x7b\ncluster: {base: dgx-h100, nodes: 2}\n"
+      "plan: {tensor_parallel: 2, pipeline_parallel: 2, expert_parallel: 4, "
+      "micro_batch_size: 1, global_batch_size: 64" +
+      more + "}\n");
 }
 
 Report report_of(const Experiment& experiment, bool kernels = true) {
@@ -34,13 +35,12 @@ Report report_of(const Experiment& experiment, bool kernels = true) {
   return simulate(experiment, figures);
 }
 
-Int128 sum_of(const KernelTimes& times) {
-  return std::accumulate(times.begin(), times.end(), Int128{0});
-}
+Int128 sum_of(const KernelTimes& times) { return std::accumulate(times.begin(), times.end(), Int128{0}); }
 
 }  // namespace
 
-TEST_CASE("an operation is split in the shares of its kernels, and what rounding leaves goes to the largest") {
+TEST_CASE(
+    "an operation is split in the shares of its kernels, and what rounding leaves goes to the largest") {
   std::vector<Picoseconds> sums;
   const KernelSplit split(weights(3, 1));
   split.split(8, sums);  // 8 x 3/4 and 8 x 1/4
