@@ -137,18 +137,17 @@ class NsysReader {
       span.name = to.name(name);
       span.use = use_by_name(name);
       span.stream = sqlite3_column_int(row, 6);
-      if (span.use == KernelUse::communication) add_message(name, span, to.profile());
+      if (span.use == KernelUse::communication) span.message = to.add_message(message_of(name));
       to.add(span, launch_of(sqlite3_column_int64(row, 3), sqlite3_column_int64(row, 5)));
     });
   }
   static GpuSpan span_of(sqlite3_stmt* row) {
     return {within_reach(sqlite3_column_int64(row, 0)), within_reach(sqlite3_column_int64(row, 1))};
   }
-  static void add_message(std::string_view name, GpuSpan& span, Profile& profile) {
-    span.message = static_cast<std::uint32_t>(profile.messages.size());
+  static ProfiledMessage message_of(std::string_view name) {
     ProfiledMessage message;
     message.collective = collective_by_name(name).value_or(Collective::all_reduce);
-    profile.messages.push_back(message);
+    return message;
   }
 
   void read_copies() {
@@ -196,8 +195,8 @@ class NsysReader {
                             (stem == "ProfilerStep#" || stem == "step " || stem == "step" ||
                              stem == "iteration" || stem == "iteration ");
           for (auto& [device, builder] : builders_) {
-            if (step) builder.profile().steps.push_back({std::stoll(name.substr(digits)), range});
-            if (name.find("DataLoader") != std::string::npos) builder.profile().loading.push_back(range);
+            if (step) builder.add_step({std::stoll(name.substr(digits)), range});
+            if (name.find("DataLoader") != std::string::npos) builder.add_loading(range);
           }
         });
   }
