@@ -86,7 +86,8 @@ class StepAccountant {
     for (std::size_t s = first_; s < profile_.spans.size(); ++s) {
       const GpuSpan& span = profile_.spans[s];
       if (span.start_ns >= window.finish_ns) break;
-      if (!computes(span.use) && span.finish_ns > window.start_ns) messages_.push_back(static_cast<std::uint32_t>(s));
+      if (!computes(span.use) && span.finish_ns > window.start_ns)
+        messages_.push_back(static_cast<std::uint32_t>(s));
     }
     next_ = 0;
     flying_.clear();

@@ -1,6 +1,6 @@
-// Accounts for the time of a rank's GPU in a step, from its profile: each moment belongs to one term, so terms
-// add up to the step to the nanosecond. A measured run and the trace of a simulated one go through the same
-// rules, so that what they leave out, they leave out on both sides.
+// Accounts for the time of a rank's GPU in a step, from its profile: each moment belongs to one term, so
+// terms add up to the step to the nanosecond. A measured run and the trace of a simulated one go through the
+// same rules, so that what they leave out, they leave out on both sides.
 #pragma once
 
 #include <array>
@@ -16,12 +16,12 @@ namespace orrery {
 
 /// Terms of a step: kernels by KernelUse, exposed communication by Dimension, and waits.
 namespace step_term {
-inline constexpr std::size_t kExposed = kComputeUses;          ///< the first of them
+inline constexpr std::size_t kExposed = kComputeUses;                     ///< the first of them
 inline constexpr std::size_t kUnknownGroup = kExposed + kDimensionCount;  ///< communication of no known group
 inline constexpr std::size_t kStragglers = kUnknownGroup + 1;  ///< waits for other ranks of a communicator
-inline constexpr std::size_t kBubble = kStragglers + 1;        ///< waits for other stages, and nothing in flight
-inline constexpr std::size_t kHost = kBubble + 1;              ///< the host has not issued the next kernel
-inline constexpr std::size_t kLoading = kHost + 1;             ///< it fetches data meanwhile
+inline constexpr std::size_t kBubble = kStragglers + 1;  ///< waits for other stages, and nothing in flight
+inline constexpr std::size_t kHost = kBubble + 1;        ///< the host has not issued the next kernel
+inline constexpr std::size_t kLoading = kHost + 1;       ///< it fetches data meanwhile
 inline constexpr std::size_t kCount = kLoading + 1;
 }  // namespace step_term
 [[nodiscard]] std::string name_of_term(std::size_t term);
@@ -54,12 +54,14 @@ struct RankAccount {
   std::array<TimeRange, step_term::kCount> longest{};
   std::map<MessageKind, MessageCount> messages;
   std::vector<std::int64_t> each_step_ns;
-  std::int64_t last_begin_ns = 0;      ///< of the last step
-  std::vector<LaneStretch> stretches;  ///< of the last step; those too short to be seen belong to the one before
+  std::int64_t last_begin_ns = 0;  ///< of the last step
+  std::vector<LaneStretch>
+      stretches;  ///< of the last step; those too short to be seen belong to the one before
 };
 
 /// @param ready_ns  of the profile, of LinedUp
 [[nodiscard]] RankAccount account_for(const Profile& profile, const std::vector<std::int64_t>& ready_ns);
-[[nodiscard]] std::vector<RankAccount> account_for(const std::vector<Profile>& profiles, const LinedUp& lined);
+[[nodiscard]] std::vector<RankAccount> account_for(const std::vector<Profile>& profiles,
+                                                   const LinedUp& lined);
 
 }  // namespace orrery

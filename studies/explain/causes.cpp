@@ -1,4 +1,5 @@
-// Finds causes behind terms: a class of kernels, a rank, messages of a dimension, a host, the loading of data.
+// Finds causes behind terms: a class of kernels, a rank, messages of a dimension, a host, the loading of
+// data.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +13,7 @@
 namespace orrery {
 namespace {
 
-constexpr double kWorthNaming = 0.02;  ///< a factor on times that is one or less away from 1 is none
+constexpr double kWorthNaming = 0.02;   ///< a factor on times that is one or less away from 1 is none
 constexpr double kWorthADelay = 0.002;  ///< of the step
 constexpr double kWorthAClass = 0.001;  ///< of the step: classes that take less tell nothing of ranks
 
@@ -47,7 +48,9 @@ double step_of(const RankAccount& account) {
   return static_cast<double>(account.step_ns) / static_cast<double>(account.steps);
 }
 
-Picoseconds ns_to_ps(double nanoseconds) { return static_cast<Picoseconds>(std::llround(nanoseconds * 1000)); }
+Picoseconds ns_to_ps(double nanoseconds) {
+  return static_cast<Picoseconds>(std::llround(nanoseconds * 1000));
+}
 
 class CauseFinder {
  public:
@@ -127,7 +130,9 @@ class CauseFinder {
       add({name,
            fmt::format("{} take{} {:.3g} times as long as simulated", words_of(name),
                        words_of(name).ends_with("s") ? "" : "s", factor),
-           factor, 0, {}},
+           factor,
+           0,
+           {}},
           [use](Slowdowns& slow) { slow.kernels[use] = 1; });
     }
   }
@@ -136,7 +141,9 @@ class CauseFinder {
     for (const auto& [rank, factor] : slow_.ranks)
       add({fmt::format("rank {}", rank),
            fmt::format("kernels of rank {} take {:.3g} times as long as those of other ranks", rank, factor),
-           factor, 0, {}},
+           factor,
+           0,
+           {}},
           [rank = rank](Slowdowns& slow) { slow.ranks.erase(rank); });
   }
 
@@ -148,12 +155,14 @@ class CauseFinder {
       add({name + " messages",
            fmt::format("messages of {} parallelism take {:.3g} times as long as simulated{}", name, factor,
                        accounts_.lined_up ? "" : ", waits for ranks without a trace among them"),
-           factor, 0, {}},
+           factor,
+           0,
+           {}},
           [d](Slowdowns& slow) { slow.messages[d] = 1; });
     }
   }
 
-  /// What most ranks have more of a term than simulated, in ns.
+  /// Returns the time of a term that each rank has beyond the simulated one, in ns.
   [[nodiscard]] std::vector<double> excess(std::size_t term) const {
     std::vector<double> more;
     for (std::size_t r = 0; r < ranks_; ++r)
@@ -184,10 +193,10 @@ class CauseFinder {
     if (is_delay(usual)) add_delay("host", "the host issues kernels more slowly than simulated", usual);
     for (std::size_t r = 0; r < ranks_; ++r)
       if (is_delay(more[r] - usual))
-        add_delay(fmt::format("host of rank {}", accounts_.measured[r].rank),
-                  fmt::format("rank {} is late, its host issues later than others",
-                              accounts_.measured[r].rank),
-                  more[r] - usual);
+        add_delay(
+            fmt::format("host of rank {}", accounts_.measured[r].rank),
+            fmt::format("rank {} is late, its host issues later than others", accounts_.measured[r].rank),
+            more[r] - usual);
   }
 
   void add(ExplainedCause finding, std::function<void(Slowdowns&)> mend) {
@@ -216,7 +225,10 @@ class CauseFinder {
                                            : 0;
     to_.confidence = fmt::format(
         "{}: with the causes that were found, the simulated step is {:.1f} % off the measured one",
-        off < 0.03 ? "high" : off < 0.1 ? "medium" : "low", 100 * off);
+        off < 0.03  ? "high"
+        : off < 0.1 ? "medium"
+                    : "low",
+        100 * off);
   }
 
   const AccountPair& accounts_;

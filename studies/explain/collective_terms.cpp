@@ -39,8 +39,8 @@ void explain_log(const CollectiveLog& log, const Topology& topology, const Plan&
     return;
   }
   const auto kind = static_cast<std::size_t>(*log.collective);
-  to.read.push_back(fmt::format("{}: {} of {} ranks on {} nodes, {} sizes", log.source, kCollectiveNames[kind],
-                                log.ranks, log.nodes, log.rows.size()));
+  to.read.push_back(fmt::format("{}: {} of {} ranks on {} nodes, {} sizes", log.source,
+                                kCollectiveNames[kind], log.ranks, log.nodes, log.rows.size()));
   CollectivePricer pricer(topology, plan.collectives);
   TransferPrice price;
   for (const MeasuredCollective& row : log.rows) {
@@ -60,9 +60,9 @@ void judge(Explanation& to) {
     ExplainedCause finding;
     finding.cause = largest->collective + " bandwidth";
     finding.factor = factor;
-    finding.sentence = fmt::format("a {} of {:.3g} MB among {} ranks takes {:.3g} times as long as simulated",
-                                   largest->collective, static_cast<double>(largest->bytes) * 1e-6,
-                                   largest->ranks, factor);
+    finding.sentence =
+        fmt::format("a {} of {:.3g} MB among {} ranks takes {:.3g} times as long as simulated",
+                    largest->collective, static_cast<double>(largest->bytes) * 1e-6, largest->ranks, factor);
     to.findings.push_back(std::move(finding));
   };
   for (const ExplainedCollective& row : to.collectives) {

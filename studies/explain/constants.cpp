@@ -12,7 +12,7 @@
 namespace orrery {
 namespace {
 
-constexpr double kAgrees = 0.03;       ///< a part that is off by no more contradicts nothing
+constexpr double kAgrees = 0.03;           ///< a part that is off by no more contradicts nothing
 constexpr double kWorthAConstant = 0.005;  ///< of the step: a smaller difference contradicts nothing
 
 /// A constant in proportion to which a part takes longer, or shorter where it is a share that is reached.
@@ -31,7 +31,8 @@ class ConstantFinder {
     terms({"dense_products", "expert_products", "logits"}, gemm());
     terms({"norm", "residual", "activation"},
           {"software.elementwise_traffic", experiment_.software.elementwise_traffic, false});
-    terms({"loss"}, {"software.backward_bytes_per_logit", experiment_.software.backward_bytes_per_logit, false});
+    terms({"loss"},
+          {"software.backward_bytes_per_logit", experiment_.software.backward_bytes_per_logit, false});
     terms({"optimizer", "accumulation", "embedding"},
           {"cluster.gpu.memory_efficiency", gpu_.memory_efficiency, true});
     terms({"host"}, {"software.forward_issue_us", experiment_.software.forward_issue_us, false});

@@ -23,9 +23,9 @@ std::vector<std::uint32_t> ranks_of(const std::vector<Profile>& profiles, std::i
   std::vector<std::uint32_t> ranks;
   for (const Profile& profile : profiles) {
     if (profile.rank >= gpus)
-      throw InputError({Diagnostic{profile.source, 0, 0, "",
-                                   fmt::format("is of rank {}, but the experiment has {} GPUs", profile.rank,
-                                               gpus)}});
+      throw InputError(
+          {Diagnostic{profile.source, 0, 0, "",
+                      fmt::format("is of rank {}, but the experiment has {} GPUs", profile.rank, gpus)}});
     ranks.push_back(static_cast<std::uint32_t>(profile.rank));
   }
   return ranks;
@@ -38,8 +38,8 @@ void describe_profiles(const Measurements& measured, std::int64_t gpus, Explanat
                                   profile.writer));
     to.unmatched.insert(to.unmatched.end(), profile.remarks.begin(), profile.remarks.end());
     if (profile.unlaunched > profile.spans.size() / 2)
-      to.unmatched.push_back(profile.source +
-                             ": launches of kernels are not recorded, so waits for the host count as bubbles");
+      to.unmatched.push_back(
+          profile.source + ": launches of kernels are not recorded, so waits for the host count as bubbles");
     if (profile.world > 0 && profile.world != gpus && profile.writer != "Nsight Systems")
       to.unmatched.push_back(fmt::format("{}: the run had {} ranks, the experiment has {}", profile.source,
                                          profile.world, gpus));
@@ -70,17 +70,19 @@ void explain_profiles(const Experiment& experiment, const Measurements& measured
   const LinedUp lined = line_up(measured.profiles);
   AccountPair accounts;
   accounts.measured = account_for(measured.profiles, lined);
-  for (std::size_t r = 0; r < accounts.measured.size(); ++r) check_step(measured.profiles[r], accounts.measured[r]);
+  for (std::size_t r = 0; r < accounts.measured.size(); ++r)
+    check_step(measured.profiles[r], accounts.measured[r]);
   std::vector<Profile> own = simulated_profiles(experiment, ranks);
   accounts.simulated = account_for(own, line_up(own));
   accounts.by_name = measured.profiles.front().writer != "orrery";
   accounts.lined_up = lined.met > 0 && lined.unmatched <= lined.met / 10;
   if (accounts.by_name) merge_classes(accounts);
   if (lined.unmatched > 0 && !accounts.lined_up)
-    to.unmatched.push_back(fmt::format(
-        "{} messages are of communicators of which one rank alone has a trace: waits for its other ranks count "
-        "as communication; give traces of more ranks",
-        lined.unmatched));
+    to.unmatched.push_back(
+        fmt::format("{} messages are of communicators of which one rank alone has a trace: waits for its "
+                    "other ranks count "
+                    "as communication; give traces of more ranks",
+                    lined.unmatched));
   explain_terms(accounts, to);
   find_causes(accounts, experiment, to);
   if (timelines == nullptr) return;
@@ -108,7 +110,8 @@ std::vector<Profile> profiles_of(const Run& run, const Plan& plan, const std::ve
   return profiles;
 }
 
-std::vector<Profile> simulated_profiles(const Experiment& experiment, const std::vector<std::uint32_t>& ranks) {
+std::vector<Profile> simulated_profiles(const Experiment& experiment,
+                                        const std::vector<std::uint32_t>& ranks) {
   Memo memo;
   const PreparedExperiment prepared = prepare(experiment, memo);
   return profiles_of(run_in_layers(prepared, memo), prepared.experiment.plan, ranks);
@@ -121,9 +124,10 @@ Explanation explain(const Experiment& experiment, const Measurements& measured,
   if (!measured.serving.empty()) {
     explain_serving(experiment, measured.serving, out);
   } else if (experiment.inference) {
-    throw InputError("/inference",
-                     "found requests to serve, whose measurements are results of vLLM's benchmark or the log of "
-                     "a server");
+    throw InputError(
+        "/inference",
+        "found requests to serve, whose measurements are results of vLLM's benchmark or the log of "
+        "a server");
   } else if (!measured.profiles.empty()) {
     explain_profiles(experiment, measured, out, timelines);
   } else if (!measured.training.empty()) {

@@ -22,7 +22,7 @@ struct ExplainedTimelines {
   std::vector<Lane> lanes;  ///< measured and simulated in turn
   std::vector<Profile> simulated;
   std::vector<std::int64_t> clock_ahead_ns;  ///< of measured ranks
-  std::int64_t begin_ns = 0;  ///< of the last measured step, on the clock of the first rank
+  std::int64_t begin_ns = 0;                 ///< of the last measured step, on the clock of the first rank
 };
 
 /// Explains profiles where there are some, else logs of steps; collectives and requests beside them.

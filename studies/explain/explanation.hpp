@@ -42,10 +42,10 @@ struct ExplainedMessages {
 
 /// A cause behind terms.
 struct ExplainedCause {
-  std::string cause;        ///< "rank 5", "attention", "tensor messages", "data loading"
-  std::string sentence;     ///< about it
-  double factor = 0;        ///< of times over simulated ones; 0 where it is a delay
-  Picoseconds delay_ps = 0;  ///< per step, where it is one
+  std::string cause;                   ///< "rank 5", "attention", "tensor messages", "data loading"
+  std::string sentence;                ///< about it
+  double factor = 0;                   ///< of times over simulated ones; 0 where it is a delay
+  Picoseconds delay_ps = 0;            ///< per step, where it is one
   std::optional<Picoseconds> gain_ps;  ///< of the step if it were mended, simulated
 };
 
@@ -73,10 +73,10 @@ struct ContradictedConstant {
 };
 
 struct Explanation {
-  std::string name;                 ///< of the experiment
-  std::vector<std::string> read;    ///< what each file is, a sentence each
-  std::string unit = "step";        ///< what times are of: "step", or "request"
-  Picoseconds measured_ps = 0;      ///< of the mean step
+  std::string name;               ///< of the experiment
+  std::vector<std::string> read;  ///< what each file is, a sentence each
+  std::string unit = "step";      ///< what times are of: "step", or "request"
+  Picoseconds measured_ps = 0;    ///< of the mean step
   Picoseconds simulated_ps = 0;
   double measured_s_p10 = 0, measured_s_p90 = 0;  ///< of steps, over time
   std::int64_t steps = 0;                         ///< that were measured

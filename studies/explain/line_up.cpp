@@ -43,7 +43,9 @@ class Aligner {
   }
 
  private:
-  [[nodiscard]] const GpuSpan& span(const Side& side) const { return profiles_[side.profile].spans[side.span]; }
+  [[nodiscard]] const GpuSpan& span(const Side& side) const {
+    return profiles_[side.profile].spans[side.span];
+  }
 
   void find_meetings(std::uint32_t p) {
     const Profile& profile = profiles_[p];
@@ -99,7 +101,7 @@ class Aligner {
     }
   }
 
-  /// Of a message between two ranks of which one is unknown: it takes as long as the shortest of its kind,
+  /// A message between two ranks of which one is unknown takes as long as the shortest of its kind,
   /// and the rest is a wait for the other rank.
   void estimate_pairs(std::uint32_t p) {
     const Profile& profile = profiles_[p];
@@ -122,8 +124,7 @@ class Aligner {
     }
     for (std::size_t s = 0; s < profile.spans.size(); ++s) {
       const GpuSpan& span = profile.spans[s];
-      if (is_pair(span) && !met_[p][s])
-        out_.ready_ns[p][s] = span.finish_ns - shortest[kind_of(span)];
+      if (is_pair(span) && !met_[p][s]) out_.ready_ns[p][s] = span.finish_ns - shortest[kind_of(span)];
     }
   }
 

@@ -16,7 +16,7 @@ struct LinedUp {
   /// Per profile and span, on its own clock: when a message could begin. The start of the span where nothing
   /// tells, and of all that is no message.
   std::vector<std::vector<std::int64_t>> ready_ns;
-  std::uint64_t met = 0;      ///< messages that were found on two ranks or more
+  std::uint64_t met = 0;        ///< messages that were found on two ranks or more
   std::uint64_t unmatched = 0;  ///< the others
 };
 

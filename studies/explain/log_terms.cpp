@@ -104,18 +104,19 @@ class LogExplainer {
   Picoseconds rest_simulated_ = 0;
 };
 
-/// What one part of the step would have to take to explain the difference alone.
+/// Lists how long each part of the step would have to take to explain the difference alone.
 void add_candidates(const Report& report, Explanation& to) {
   const StepParts parts = step_parts(report);
   for (const StepTerm& term : parts.breakdown) {
-    const double factor = 1 + static_cast<double>(to.more_ps()) / static_cast<double>(std::max<std::int64_t>(term.value, 1));
+    const double factor =
+        1 + static_cast<double>(to.more_ps()) / static_cast<double>(std::max<std::int64_t>(term.value, 1));
     const bool could = term.value * 20 > to.simulated_ps && factor > 0;
     if (!could || std::abs(factor - 1) < 0.005) continue;
     ExplainedCause finding;
     finding.cause = term.name;
     finding.factor = factor;
-    finding.sentence =
-        fmt::format("if it were all in {}, that would take {:.3g} times as long as simulated", term.name, factor);
+    finding.sentence = fmt::format("if it were all in {}, that would take {:.3g} times as long as simulated",
+                                   term.name, factor);
     to.findings.push_back(std::move(finding));
   }
 }
@@ -144,7 +145,8 @@ void explain_logs(const Experiment& experiment, const std::vector<TrainingLog>& 
   if (to.terms.size() == 1) add_candidates(report, to);
 }
 
-void explain_serving(const Experiment& experiment, const std::vector<ServingMeasurement>& all, Explanation& to) {
+void explain_serving(const Experiment& experiment, const std::vector<ServingMeasurement>& all,
+                     Explanation& to) {
   if (!experiment.inference)
     throw InputError({Diagnostic{all.front().source, 0, 0, "",
                                  "holds measurements of requests, but the experiment trains: it has no "
@@ -178,13 +180,15 @@ void explain_serving(const Experiment& experiment, const std::vector<ServingMeas
   const double own = static_cast<double>(serving.output_tokens) / static_cast<double>(serving.requests) - 1;
   const ExplainedFigure* all_of_it = figure("end_to_end_s");
   const double ours = serving.end_to_end_s.mean;
-  const double theirs = all_of_it != nullptr ? all_of_it->measured : first->measured + tokens * later->measured;
+  const double theirs =
+      all_of_it != nullptr ? all_of_it->measured : first->measured + tokens * later->measured;
   to.measured_ps = seconds_to_ps(theirs);
   to.simulated_ps = seconds_to_ps(ours);
   to.steps = static_cast<std::int64_t>(measured.requests);
   Picoseconds rest = to.measured_ps - seconds_to_ps(first->measured);
   Picoseconds rest_own = to.simulated_ps - seconds_to_ps(first->simulated);
-  to.terms.push_back({"time to the first token", seconds_to_ps(first->measured), seconds_to_ps(first->simulated), {}});
+  to.terms.push_back(
+      {"time to the first token", seconds_to_ps(first->measured), seconds_to_ps(first->simulated), {}});
   // Tokens are as many as were measured on both sides; what other lengths of requests do stands apart.
   const Picoseconds decode = seconds_to_ps(tokens * later->measured);
   const Picoseconds decode_own = seconds_to_ps(tokens * later->simulated);
@@ -193,8 +197,8 @@ void explain_serving(const Experiment& experiment, const std::vector<ServingMeas
   rest_own -= decode_own;
   to.terms.push_back({"other lengths of requests, and means of quotients", rest, rest_own, {}});
   if (std::abs(tokens / std::max(own, 1e-9) - 1) > 0.02)
-    to.unmatched.push_back(fmt::format("a request has {:.1f} output tokens measured, {:.1f} simulated",
-                                       tokens + 1, own + 1));
+    to.unmatched.push_back(
+        fmt::format("a request has {:.1f} output tokens measured, {:.1f} simulated", tokens + 1, own + 1));
   to.confidence = "medium: latencies are means over requests, none is followed on its way";
 }
 

@@ -99,11 +99,8 @@ void explain_messages(const AccountPair& accounts, Explanation& to) {
     to.messages.push_back({name_of_dimension(kind.dimension),
                            std::string(kCollectiveNames[static_cast<std::size_t>(kind.collective)]),
                            static_cast<double>(a.calls) / all, static_cast<double>(b.calls) / own,
-                           a.bytes * 1e-9 / all,
-                           b.bytes * 1e-9 / own,
-                           a.transfer_ns * 1e-9 / all,
-                           b.transfer_ns * 1e-9 / own,
-                           a.waiting_ns * 1e-9 / all});
+                           a.bytes * 1e-9 / all, b.bytes * 1e-9 / own, a.transfer_ns * 1e-9 / all,
+                           b.transfer_ns * 1e-9 / own, a.waiting_ns * 1e-9 / all});
   }
 }
 

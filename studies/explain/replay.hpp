@@ -16,7 +16,7 @@ namespace orrery {
 
 /// Holds factors on the durations of operations, 1 where they are as simulated.
 struct Slowdowns {
-  std::array<double, kComputeUses> kernels{};       ///< by KernelUse
+  std::array<double, kComputeUses> kernels{};      ///< by KernelUse
   std::array<double, kDimensionCount> messages{};  ///< by Dimension
   std::map<std::int64_t, double> ranks;            ///< of all kernels of some ranks
 

@@ -31,11 +31,12 @@ OrderedJson explained_terms_json(const Explanation& of) {
 OrderedJson findings_json(const Explanation& of) {
   OrderedJson list = OrderedJson::array();
   for (const ExplainedCause& finding : of.findings)
-    list.push_back({{"cause", finding.cause},
-                    {"sentence", finding.sentence},
-                    {"factor", finding.factor > 0 ? finite(finding.factor) : OrderedJson()},
-                    {"delay_s", finding.factor > 0 ? OrderedJson() : OrderedJson(to_seconds(finding.delay_ps))},
-                    {"gain_s", finding.gain_ps ? OrderedJson(to_seconds(*finding.gain_ps)) : OrderedJson()}});
+    list.push_back(
+        {{"cause", finding.cause},
+         {"sentence", finding.sentence},
+         {"factor", finding.factor > 0 ? finite(finding.factor) : OrderedJson()},
+         {"delay_s", finding.factor > 0 ? OrderedJson() : OrderedJson(to_seconds(finding.delay_ps))},
+         {"gain_s", finding.gain_ps ? OrderedJson(to_seconds(*finding.gain_ps)) : OrderedJson()}});
   return list;
 }
 
@@ -87,7 +88,9 @@ OrderedJson constants_json(const Explanation& of) {
 
 OrderedJson explanation_json(const Explanation& of) {
   const bool timed = of.measured_ps > 0;
-  const auto seconds = [timed](Picoseconds time) { return timed ? OrderedJson(to_seconds(time)) : OrderedJson(); };
+  const auto seconds = [timed](Picoseconds time) {
+    return timed ? OrderedJson(to_seconds(time)) : OrderedJson();
+  };
   return {{"name", of.name},
           {"of", of.unit},
           {"simulated_s", seconds(of.simulated_ps)},

@@ -35,7 +35,8 @@ void write_explanation_page(const Explanation& explanation, const ExplainedTimel
   for (std::size_t term = 0; term < step_term::kCount; ++term) data["names"].push_back(name_of_term(term));
   data["lanes"] = OrderedJson::array();
   for (const ExplainedTimelines::Lane& lane : timelines.lanes)
-    if (data["lanes"].size() < kMostLanes && !lane.stretches.empty()) data["lanes"].push_back(lane_json(lane));
+    if (data["lanes"].size() < kMostLanes && !lane.stretches.empty())
+      data["lanes"].push_back(lane_json(lane));
   Page page;
   page.title = explanation.name.empty() ? "Explanation" : explanation.name;
   page.scripts = {"studies.js", "explain.js"};

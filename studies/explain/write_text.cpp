@@ -50,16 +50,17 @@ class ExplanationText {
     out_ += "  " + now + "\n";
   }
 
-  static std::string ms(Picoseconds time) { return fmt::format("{:.3f} ms", static_cast<double>(time) * 1e-9); }
+  static std::string ms(Picoseconds time) {
+    return fmt::format("{:.3f} ms", static_cast<double>(time) * 1e-9);
+  }
 
   void head() {
     if (of_.measured_ps == 0) return;
     const Picoseconds more = of_.more_ps();
     const double share = 100 * static_cast<double>(std::abs(more)) / static_cast<double>(of_.simulated_ps);
-    out_ += bold(
-        fmt::format("The measured {} takes {}, {} ({:.1f} %) {} than the simulated one of {}", of_.unit,
-                    ms(of_.measured_ps), ms(std::abs(more)), share, more < 0 ? "less" : "more",
-                    ms(of_.simulated_ps)));
+    out_ += bold(fmt::format("The measured {} takes {}, {} ({:.1f} %) {} than the simulated one of {}",
+                             of_.unit, ms(of_.measured_ps), ms(std::abs(more)), share,
+                             more < 0 ? "less" : "more", ms(of_.simulated_ps)));
     out_ += "\n";
     if (of_.measured_s_p90 > 0)
       remark(fmt::format("{} {}s; of ten, eight take {:.3f} to {:.3f} ms", of_.steps, of_.unit,
@@ -79,7 +80,8 @@ class ExplanationText {
       text += fmt::format("{}{:.0f} %{} in {}", i == 0 ? "" : ", ", share, i == 0 ? " of the difference" : "",
                           words_of(of_.terms[i].name));
     }
-    if (of_.terms.size() > kMost) text += fmt::format(", {:.0f} % in {} others", rest, of_.terms.size() - kMost);
+    if (of_.terms.size() > kMost)
+      text += fmt::format(", {:.0f} % in {} others", rest, of_.terms.size() - kMost);
     return text;
   }
 
@@ -89,8 +91,8 @@ class ExplanationText {
     for (const ExplainedTerm& term : of_.terms)
       list.push_back({std::string(words_of(term.name)), term.simulated_ps, term.measured_ps});
     title(fmt::format("Where the time goes (mean {})", of_.unit));
-    const std::string table = difference_table(list, kThousandthOfMillisecond,
-                                               {"term", "simulated ms", "measured ms", "more ms"});
+    const std::string table =
+        difference_table(list, kThousandthOfMillisecond, {"term", "simulated ms", "measured ms", "more ms"});
     out_ += table.empty() ? "  measured and simulated alike\n" : table;
   }
 
@@ -115,8 +117,9 @@ class ExplanationText {
     for (const ExplainedCause& finding : of_.findings) {
       std::string gain;
       if (finding.gain_ps)
-        gain = *finding.gain_ps < 0 ? fmt::format("; as simulated, the step would be {} longer", ms(-*finding.gain_ps))
-                                    : fmt::format("; mended, the step would be {} shorter", ms(*finding.gain_ps));
+        gain = *finding.gain_ps < 0
+                   ? fmt::format("; as simulated, the step would be {} longer", ms(-*finding.gain_ps))
+                   : fmt::format("; mended, the step would be {} shorter", ms(*finding.gain_ps));
       remark(finding.sentence + gain);
     }
   }
@@ -178,7 +181,8 @@ class ExplanationText {
 
 }  // namespace
 
-void write_explanation_text(const Explanation& explanation, std::size_t width, bool colour, const Sink& sink) {
+void write_explanation_text(const Explanation& explanation, std::size_t width, bool colour,
+                            const Sink& sink) {
   sink(ExplanationText(explanation, width, colour).text());
 }
 

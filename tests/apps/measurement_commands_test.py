@@ -158,6 +158,49 @@ class MeasurementCommands(CommandLineCase):
         self.assertRegex(orrery("simulate", self.experiment, "--calibration", bad).stderr, r"bad\.json:1:\d+: /constants/elementwise_trafic")
         self.assertEqual(orrery("simulate", self.experiment, "--calibration", self.path / "none.json").returncode, 2)
 
+    def traces(self, *changes):
+        out = orrery("simulate", self.experiment, *changes, "--quiet", "--kineto", self.path / "traces")
+        self.assertEqual(out.returncode, 0, out.stderr)
+        return sorted((self.path / "traces").iterdir())
+
+    def test_explain_a_trace(self):
+        traces = self.traces('cluster.overrides=[{"gpu": 1, "speed": 0.8}]')
+        out = orrery("explain", self.experiment, *traces, "--json", self.path / "e.json", "--html", self.path / "e.html",
+                     "--trace", self.path / "both.json", "--calibrate")
+        self.assertEqual((out.returncode, out.stderr), (0, ""))
+        self.assertIn("rank 1", out.stdout)
+        found = json.loads((self.path / "e.json").read_text())
+        self.assertEqual(sum(term["difference_ps"] for term in found["terms"]), round(found["difference_s"] * 1e12))
+        slow = next(one for one in found["findings"] if one["cause"] == "rank 1")
+        self.assertAlmostEqual(slow["factor"], 1.25, delta=0.02)
+        self.assertIn("Both timelines", (self.path / "e.html").read_text())
+        events = json.loads((self.path / "both.json").read_text())["traceEvents"]
+        names = {event["args"]["name"] for event in events if event["name"] == "process_name"}
+        self.assertIn("rank 1, measured", names)
+        self.assertIn("rank 1, simulated", names)
+
+    def test_explain_a_log(self):
+        log = self.path / "train.log"
+        log.write_text("".join(f" iteration {i}/ 5 | elapsed time per iteration (ms): {ms} |\n" for i, ms in
+                               enumerate((9000.0, 2000.0, 2100.0, 2200.0), 1)))
+        out = orrery("explain", self.experiment, log, "--json", "-")
+        self.assertEqual((out.returncode, out.stderr), (0, ""))
+        found = json.loads(out.stdout)
+        self.assertAlmostEqual(found["measured_s"], 2.1)
+        self.assertEqual(found["measurements"], 3)
+        self.assertTrue(found["confidence"].startswith("low"))
+
+    def test_explain_refuses(self):
+        poem = self.path / "poem.txt"
+        poem.write_text("no steps\n")
+        for files, said in (((self.experiment,), "at least one file of measurements"),
+                            ((self.experiment, poem), "text without measurements"),
+                            ((self.experiment, self.path / "missing"), "cannot be read")):
+            out = orrery("explain", *files, "--json", self.path / "none.json")
+            self.assertEqual(out.returncode, 2)
+            self.assertIn(said, out.stderr)
+            self.assertFalse((self.path / "none.json").exists())
+
 
 if __name__ == "__main__":
     unittest.main(argv=[sys.argv[0]])

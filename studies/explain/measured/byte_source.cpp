@@ -31,7 +31,8 @@ ByteSource::int_type ByteSource::underflow() {
   const int read = gzread(file_, block_.data(), static_cast<unsigned>(block_.size()));
   int error = Z_OK;
   const char* const message = gzerror(file_, &error);
-  if (read < 0) refuse_file(path_, error == Z_ERRNO ? std::strerror(errno) : std::string("broken: ") + message);
+  if (read < 0)
+    refuse_file(path_, error == Z_ERRNO ? std::strerror(errno) : std::string("broken: ") + message);
   if (error == Z_BUF_ERROR) refuse_file(path_, "the compressed file breaks off");
   if (read == 0) return traits_type::eof();
   bytes_ += static_cast<std::uint64_t>(read);

@@ -112,8 +112,7 @@ class TraceHandler : public nlohmann::json_sax<Json> {
   }
   bool parse_error(std::size_t position, const std::string&, const Json::exception&) override {
     throw InputError({Diagnostic{
-        source_, 0, 0, "",
-        "the trace breaks off, or is no JSON, at byte " + std::to_string(position)}});
+        source_, 0, 0, "", "the trace breaks off, or is no JSON, at byte " + std::to_string(position)}});
   }
 
   Profile finish() && { return std::move(builder_).finish(); }
@@ -190,9 +189,9 @@ class TraceHandler : public nlohmann::json_sax<Json> {
       ProfiledStep step{0, range};
       std::from_chars(event_.name.data() + kStep.size(), event_.name.data() + event_.name.size(),
                       step.number);
-      builder_.profile().steps.push_back(step);
+      builder_.add_step(step);
     }
-    if (event_.name.find("DataLoader") != std::string::npos) builder_.profile().loading.push_back(range);
+    if (event_.name.find("DataLoader") != std::string::npos) builder_.add_loading(range);
   }
 
   void take_work(const TimeRange& range) {
@@ -202,8 +201,7 @@ class TraceHandler : public nlohmann::json_sax<Json> {
     span.use = is_copy(event_.cat) ? KernelUse::copy : use_by_name(event_.name);
     if (span.use == KernelUse::communication) take_message(span);
     if (!event_.parts.shares.empty() && event_.name != "optimizer") {
-      span.parts = static_cast<std::uint32_t>(builder_.profile().parts.size());
-      builder_.profile().parts.push_back(std::move(event_.parts));
+      span.parts = builder_.add_parts(std::move(event_.parts));
     }
     builder_.add(span, event_.correlation);
   }
@@ -221,8 +219,7 @@ class TraceHandler : public nlohmann::json_sax<Json> {
     const std::int64_t size = bytes_of_type(event_.dtype);
     if (elements > 0 && elements < std::numeric_limits<std::int64_t>::max() / 16)
       message.bytes = elements * size;
-    span.message = static_cast<std::uint32_t>(builder_.profile().messages.size());
-    builder_.profile().messages.push_back(std::move(message));
+    span.message = builder_.add_message(std::move(message));
   }
 
   ProfileBuilder builder_;

@@ -1,6 +1,6 @@
-// Reads a trace of PyTorch's profiler (Kineto), or another one in Chrome's event format that marks work of the
-// GPU by category: an object with `traceEvents` or a bare list of events, event by event, so that memory grows
-// with the kernels alone.
+// Reads a trace of PyTorch's profiler (Kineto), or another one in Chrome's event format that marks work of
+// the GPU by category: an object with `traceEvents` or a bare list of events, event by event, so that memory
+// grows with the kernels alone.
 #pragma once
 
 #include "studies/explain/measured/byte_source.hpp"

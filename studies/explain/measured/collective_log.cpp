@@ -52,8 +52,7 @@ std::optional<Collective> collective_by_rates(double bus_share, bool reduces, st
 
 CollectiveLogReader::CollectiveLogReader(std::string source) {
   const std::size_t folder = source.find_last_of('/');
-  const std::string_view name =
-      std::string_view(source).substr(folder == std::string::npos ? 0 : folder + 1);
+  const std::string_view name = std::string_view(source).substr(folder == std::string::npos ? 0 : folder + 1);
   log_.collective = collective_by_name(name);
   log_.source = std::move(source);
 }
@@ -82,7 +81,8 @@ void CollectiveLogReader::read_row(const std::vector<std::string_view>& words) {
   const auto bytes = parsed_number<std::int64_t>(words[0]);
   if (!bytes || !parsed_number<std::int64_t>(words[1]) || parsed_number<double>(words[2])) return;
   std::size_t at = 3;
-  while (at < words.size() && !parsed_number<double>(words[at])) reduces_ = reduces_ || words[at] != "none", ++at;
+  while (at < words.size() && !parsed_number<double>(words[at]))
+    reduces_ = reduces_ || words[at] != "none", ++at;
   if ((words.size() - at) % 4 == 1) ++at;  // the root
   std::optional<double> us;
   double algorithm = 0;

@@ -16,8 +16,8 @@ struct Rule {
 
 constexpr KernelUse use(KernelClass kernel_class) { return use_of(kernel_class); }
 
-/// The first that a name contains holds, so that "cast_transpose_dbias_dgelu" is a cast and a "moe_gemm" is no
-/// dense product.
+/// The first that a name contains holds, so that "cast_transpose_dbias_dgelu" is a cast and a "moe_gemm" is
+/// no dense product.
 constexpr std::array kRules{
     Rule{"nccl", KernelUse::communication},
     Rule{"rccl", KernelUse::communication},
@@ -91,7 +91,8 @@ constexpr std::array kRules{
 
 std::string lower(std::string_view text) {
   std::string out(text);
-  std::ranges::transform(out, out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::ranges::transform(out, out.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return out;
 }
 

@@ -39,9 +39,10 @@ void add_text(ByteSource& bytes, const std::string& path, Measurements& to) {
   if (!log.empty()) return to.training.push_back(std::move(log));
   if (!server.empty()) return to.serving.push_back(std::move(server).finish());
   if (!rows.rows.empty() && rows.ranks > 1) return to.collectives.push_back(std::move(rows));
-  refuse_file(path,
-         "found text without measurements, allowed the log of a training framework with times of steps, of "
-         "nccl-tests, a trace of PyTorch's profiler, an export of Nsight Systems, results of vLLM's benchmark");
+  refuse_file(
+      path,
+      "found text without measurements, allowed the log of a training framework with times of steps, of "
+      "nccl-tests, a trace of PyTorch's profiler, an export of Nsight Systems, results of vLLM's benchmark");
 }
 
 void add_profile(Profile profile, Measurements& to) {

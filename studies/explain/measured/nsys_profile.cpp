@@ -48,7 +48,8 @@ class Database {
   void for_each(const std::string& query, const std::function<void(sqlite3_stmt*)>& take) const {
     sqlite3_stmt* prepared = nullptr;
     if (sqlite3_prepare_v2(database_.get(), query.c_str(), -1, &prepared, nullptr) != SQLITE_OK)
-      refuse_file(path_, std::string("is no export of Nsight Systems as expected: ") + sqlite3_errmsg(database_.get()));
+      refuse_file(path_, std::string("is no export of Nsight Systems as expected: ") +
+                             sqlite3_errmsg(database_.get()));
     const std::unique_ptr<sqlite3_stmt, CloseStatement> statement(prepared);
     int status = sqlite3_step(prepared);
     for (; status == SQLITE_ROW; status = sqlite3_step(prepared)) take(prepared);
@@ -76,9 +77,10 @@ class NsysReader {
  public:
   explicit NsysReader(const std::string& path) : path_(path), database_(path) {
     if (!database_.has_table("CUPTI_ACTIVITY_KIND_KERNEL") || !database_.has_table("StringIds"))
-      refuse_file(path,
-             "found a database without CUPTI_ACTIVITY_KIND_KERNEL and StringIds, allowed exports of Nsight "
-             "Systems (nsys export --type sqlite) with CUDA kernels");
+      refuse_file(
+          path,
+          "found a database without CUPTI_ACTIVITY_KIND_KERNEL and StringIds, allowed exports of Nsight "
+          "Systems (nsys export --type sqlite) with CUDA kernels");
   }
 
   std::vector<Profile> read() {
@@ -123,11 +125,10 @@ class NsysReader {
     const char* const kTable = "CUPTI_ACTIVITY_KIND_KERNEL";
     const bool demangled = database_.has_column(kTable, "demangledName");
     const bool processes = database_.has_column(kTable, "globalPid");
-    const std::string query = std::string("SELECT start, end, deviceId, correlationId, ") +
-                              (demangled ? "demangledName" : "shortName") +
-                              (processes ? ", globalPid" : ", 0") +
-                              (database_.has_column(kTable, "streamId") ? ", streamId" : ", 0") + " FROM " +
-                              kTable;
+    const std::string query =
+        std::string("SELECT start, end, deviceId, correlationId, ") +
+        (demangled ? "demangledName" : "shortName") + (processes ? ", globalPid" : ", 0") +
+        (database_.has_column(kTable, "streamId") ? ", streamId" : ", 0") + " FROM " + kTable;
     database_.for_each(query, [this](sqlite3_stmt* row) {
       ProfileBuilder& to = of_device(sqlite3_column_int64(row, 2));
       const auto known = names_.find(sqlite3_column_int64(row, 4));
@@ -136,18 +137,17 @@ class NsysReader {
       span.name = to.name(name);
       span.use = use_by_name(name);
       span.stream = sqlite3_column_int(row, 6);
-      if (span.use == KernelUse::communication) add_message(name, span, to.profile());
+      if (span.use == KernelUse::communication) span.message = to.add_message(message_of(name));
       to.add(span, launch_of(sqlite3_column_int64(row, 3), sqlite3_column_int64(row, 5)));
     });
   }
   static GpuSpan span_of(sqlite3_stmt* row) {
     return {within_reach(sqlite3_column_int64(row, 0)), within_reach(sqlite3_column_int64(row, 1))};
   }
-  static void add_message(std::string_view name, GpuSpan& span, Profile& profile) {
-    span.message = static_cast<std::uint32_t>(profile.messages.size());
+  static ProfiledMessage message_of(std::string_view name) {
     ProfiledMessage message;
     message.collective = collective_by_name(name).value_or(Collective::all_reduce);
-    profile.messages.push_back(message);
+    return message;
   }
 
   void read_copies() {
@@ -195,8 +195,8 @@ class NsysReader {
                             (stem == "ProfilerStep#" || stem == "step " || stem == "step" ||
                              stem == "iteration" || stem == "iteration ");
           for (auto& [device, builder] : builders_) {
-            if (step) builder.profile().steps.push_back({std::stoll(name.substr(digits)), range});
-            if (name.find("DataLoader") != std::string::npos) builder.profile().loading.push_back(range);
+            if (step) builder.add_step({std::stoll(name.substr(digits)), range});
+            if (name.find("DataLoader") != std::string::npos) builder.add_loading(range);
           }
         });
   }

@@ -59,9 +59,9 @@ struct Profile {
   std::vector<std::string> names;
   std::vector<ProfiledMessage> messages;
   std::vector<KernelParts> parts;
-  std::vector<GpuSpan> spans;       ///< by start
-  std::vector<ProfiledStep> steps;  ///< in order; at least one
-  std::vector<TimeRange> loading;   ///< by start: the CPU fetches data
+  std::vector<GpuSpan> spans;        ///< by start
+  std::vector<ProfiledStep> steps;   ///< in order; at least one
+  std::vector<TimeRange> loading;    ///< by start: the CPU fetches data
   std::vector<std::string> remarks;  ///< what could not be read
   std::uint64_t unlaunched = 0;      ///< spans whose launch is unknown
 };

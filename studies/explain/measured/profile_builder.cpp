@@ -1,15 +1,60 @@
 #include "studies/explain/measured/profile_builder.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "orrery/error.hpp"
 #include "studies/explain/measured/chrome_profile.hpp"
 
 namespace orrery {
+namespace {
+
+constexpr std::size_t kMostNames = 200'000;
+constexpr std::size_t kMostMessages = 2'000'000;  ///< each has a name of its group
+constexpr std::size_t kMostMarks = 1'000'000;     ///< of steps, and of loading
+
+}  // namespace
+
+void ProfileBuilder::require_room(std::size_t size, std::size_t most, std::string_view things) const {
+  if (size >= most)
+    throw InputError({Diagnostic{
+        profile_.source, 0, 0, "",
+        "has more than " + std::to_string(most) + " " + std::string(things) + "; record fewer steps"}});
+}
+
+std::uint32_t ProfileBuilder::add_message(ProfiledMessage message) {
+  constexpr std::size_t kLongestGroup = 500;
+  require_room(profile_.messages.size(), kMostMessages, "messages");
+  if (message.group.size() > kLongestGroup) message.group.resize(kLongestGroup);
+  profile_.messages.push_back(std::move(message));
+  return static_cast<std::uint32_t>(profile_.messages.size() - 1);
+}
+
+std::uint32_t ProfileBuilder::add_parts(KernelParts parts) {
+  require_room(profile_.parts.size(), kMostMessages, "operations");
+  profile_.parts.push_back(std::move(parts));
+  return static_cast<std::uint32_t>(profile_.parts.size() - 1);
+}
+
+void ProfileBuilder::add_launch(std::int64_t launch, const TimeRange& call) {
+  require_room(launches_.size(), kMostGpuSpans, "launches");
+  launches_[launch] = call;
+}
+
+void ProfileBuilder::add_step(const ProfiledStep& step) {
+  require_room(profile_.steps.size(), kMostMarks, "steps");
+  profile_.steps.push_back(step);
+}
+
+void ProfileBuilder::add_loading(const TimeRange& range) {
+  require_room(profile_.loading.size(), kMostMarks, "marks of a loader");
+  profile_.loading.push_back(range);
+}
 
 std::uint32_t ProfileBuilder::name(std::string_view text) {
   const auto known = name_numbers_.find(text);
   if (known != name_numbers_.end()) return known->second;
+  require_room(profile_.names.size(), kMostNames, "different kernels");
   const auto number = static_cast<std::uint32_t>(profile_.names.size());
   profile_.names.emplace_back(text);
   name_numbers_.emplace(std::string(text), number);
@@ -17,9 +62,7 @@ std::uint32_t ProfileBuilder::name(std::string_view text) {
 }
 
 void ProfileBuilder::add(const GpuSpan& span, std::int64_t launch) {
-  if (profile_.spans.size() == kMostGpuSpans)
-    throw InputError({Diagnostic{profile_.source, 0, 0, "",
-                                 "has more than 10,000,000 kernels; record fewer steps"}});
+  require_room(profile_.spans.size(), kMostGpuSpans, "kernels");
   constexpr std::int64_t kLatest = 2'300'000'000'000'000'000;  // ns since 1970: 2042
   constexpr std::int64_t kLongest = 86'400'000'000'000;        // a day
   const bool sound = span.start_ns >= 0 && span.start_ns <= kLatest && span.finish_ns >= span.start_ns &&
@@ -62,8 +105,8 @@ void ProfileBuilder::find_steps() {
   }
   for (GpuSpan& span : profile_.spans) {
     const std::int64_t when = span.launched_ns >= 0 ? span.launched_ns : span.start_ns;
-    const auto after = std::ranges::upper_bound(
-        steps, when, {}, [](const ProfiledStep& step) { return step.range.start_ns; });
+    const auto after = std::ranges::upper_bound(steps, when, {},
+                                                [](const ProfiledStep& step) { return step.range.start_ns; });
     span.step = static_cast<std::int32_t>(after - steps.begin()) - 1;
   }
 }

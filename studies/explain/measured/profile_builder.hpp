@@ -22,17 +22,25 @@ class ProfileBuilder {
   /// Adds a span with the number of the launch that issued it; 0: none.
   /// @throws InputError if there are more than a profile holds
   void add(const GpuSpan& span, std::int64_t launch);
-  void add_launch(std::int64_t launch, const TimeRange& call) { launches_[launch] = call; }
+  /// Adds a message; returns its place. @throws InputError as add()
+  [[nodiscard]] std::uint32_t add_message(ProfiledMessage message);
+  /// Adds the parts of an operation; returns their place. @throws InputError as add()
+  [[nodiscard]] std::uint32_t add_parts(KernelParts parts);
+  void add_launch(std::int64_t launch, const TimeRange& call);
+  void add_step(const ProfiledStep& step);
+  void add_loading(const TimeRange& range);
   /// Sorts all, and finds launches and steps of spans. @throws InputError if no GPU has worked
   [[nodiscard]] Profile finish() &&;
 
  private:
+  /// @throws InputError if `size` things are as many as a profile holds
+  void require_room(std::size_t size, std::size_t most, std::string_view things) const;
   void find_launches();
   void find_steps();
 
   Profile profile_;
   std::map<std::string, std::uint32_t, std::less<>> name_numbers_;
-  std::vector<std::int64_t> launch_of_;                  ///< per span
+  std::vector<std::int64_t> launch_of_;                   ///< per span
   std::unordered_map<std::int64_t, TimeRange> launches_;  ///< looked up, never walked through
 };
 

@@ -27,9 +27,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kTheirLat
     {{"ttft", "ttft_s"}, {"tpot", "tpot_s"}, {"itl", "inter_token_latency_s"}, {"e2el", "end_to_end_s"}}};
 
 constexpr std::array kTheirRates{TheirFigure{"request_throughput", "requests_per_s", 1},
-                            TheirFigure{"output_throughput", "output_tokens_per_s", 1},
-                            TheirFigure{"total_token_throughput", "tokens_per_s", 1},
-                            TheirFigure{"duration", "duration_s", 1}};
+                                 TheirFigure{"output_throughput", "output_tokens_per_s", 1},
+                                 TheirFigure{"total_token_throughput", "tokens_per_s", 1},
+                                 TheirFigure{"duration", "duration_s", 1}};
 
 /// "p99_ttft_ms" is "ttft_s_p99", "mean_ttft_ms" is "ttft_s", "median_ttft_ms" is "ttft_s_p50".
 std::string our_latency(std::string_view theirs) {
@@ -68,8 +68,8 @@ class ResultsHandler : public nlohmann::json_sax<Json> {
     return true;
   }
   bool parse_error(std::size_t position, const std::string&, const Json::exception&) override {
-    throw InputError({Diagnostic{source_, 0, 0, "",
-                                 "the results break off, or are no JSON, at byte " + std::to_string(position)}});
+    throw InputError({Diagnostic{
+        source_, 0, 0, "", "the results break off, or are no JSON, at byte " + std::to_string(position)}});
   }
 
  private:

@@ -16,7 +16,7 @@ constexpr std::size_t kMostTimers = 200;
 struct LogLabel {
   std::string_view text;
   double unit;  ///< of the number, in seconds or per second
-  MeasuredSeries TrainingLog::* series;
+  MeasuredSeries TrainingLog::*series;
   std::string_view framework;
 };
 
@@ -53,8 +53,9 @@ std::optional<double> leading_number(std::string_view text, std::string_view& re
   std::size_t length = 0;
   for (; length < text.size() && digits.size() < 40; ++length) {
     const char c = text[length];
-    const bool thousands = c == ',' && length + 3 < text.size() && text[length + 1] >= '0' && text[length + 1] <= '9' &&
-                           !(length + 4 < text.size() && text[length + 4] >= '0' && text[length + 4] <= '9' );
+    const bool thousands = c == ',' && length + 3 < text.size() && text[length + 1] >= '0' &&
+                           text[length + 1] <= '9' &&
+                           !(length + 4 < text.size() && text[length + 4] >= '0' && text[length + 4] <= '9');
     if (thousands && digits.find('.') == std::string::npos && !digits.empty()) continue;
     if ((c < '0' || c > '9') && c != '.' && c != 'e' && c != 'E' && c != '-' && c != '+') break;
     digits += c;
@@ -160,7 +161,8 @@ void TrainingLogReader::read_timers(std::string_view line) {
     const std::string_view part = left.substr(0, bar);
     const std::size_t colon = part.find(':');
     const std::size_t first = part.find_first_not_of(' ');
-    if (colon != std::string_view::npos && first < colon) take(part.substr(first, colon - first), part.substr(colon + 1));
+    if (colon != std::string_view::npos && first < colon)
+      take(part.substr(first, colon - first), part.substr(colon + 1));
     left.remove_prefix(std::min(bar + 1, left.size()));
   }
 }

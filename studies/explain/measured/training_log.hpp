@@ -29,9 +29,9 @@ struct Spread {
 struct TrainingLog {
   std::string source;
   std::string framework;
-  MeasuredSeries step_s;                     ///< as written, or
-  MeasuredSeries samples_per_s;              ///< where no time is, of all GPUs; or
-  MeasuredSeries tokens_per_s_per_gpu;       ///< the same of tokens
+  MeasuredSeries step_s;                           ///< as written, or
+  MeasuredSeries samples_per_s;                    ///< where no time is, of all GPUs; or
+  MeasuredSeries tokens_per_s_per_gpu;             ///< the same of tokens
   std::map<std::string, MeasuredSeries> timers_s;  ///< of Megatron: the slowest rank
   std::optional<double> global_batch_size;         ///< as the log says it
   std::optional<double> gpus;

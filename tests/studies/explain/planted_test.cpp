@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "orrery/simulate.hpp"
 #include "sim/engine/engine.hpp"
 #include "sim/run/prepare.hpp"
 #include "studies/explain/explain.hpp"
-#include "orrery/simulate.hpp"
 #include "tests/sim/run/experiments.hpp"
 
 using namespace orrery;
@@ -40,8 +40,9 @@ void slow_kernels(Run& run, const Experiment& experiment, const Planted& planted
   const auto slow = static_cast<std::size_t>(planted.slow_class);
   run.kernels.kernel_sequences.clear();
   for (std::uint32_t w = 0; w < run.workload.kernel_sequences.size(); ++w) {
-    KernelWeights weights = kernel_weights(run.workload.kernel_sequences[w], experiment.cluster.gpu_of_class(0),
-                                           experiment.software, experiment.plan.precision);
+    KernelWeights weights =
+        kernel_weights(run.workload.kernel_sequences[w], experiment.cluster.gpu_of_class(0),
+                       experiment.software, experiment.plan.precision);
     weights[slow] = static_cast<Picoseconds>(static_cast<double>(weights[slow]) * planted.factor);
     run.kernels.kernel_sequences.emplace_back(weights);
   }
@@ -104,11 +105,13 @@ std::vector<Profile> measured_of(const Experiment& experiment, const Planted& pl
   graph.costs = costs;
   graph.legs.clear();
   run.timeline = run_contention_free(graph);
-  for (std::uint32_t rank = 0; rank < first.size(); ++rank) run.timeline.start_ps[first[rank]] += delays[rank];
+  for (std::uint32_t rank = 0; rank < first.size(); ++rank)
+    run.timeline.start_ps[first[rank]] += delays[rank];
   std::vector<Profile> profiles = profiles_of(run, prepared.experiment.plan, all_ranks(experiment));
   for (std::uint32_t rank = 0; rank < profiles.size(); ++rank) {
     Profile& profile = profiles[rank];
-    const auto begin = std::ranges::find_if(profile.spans, [](const GpuSpan& span) { return computes(span.use); });
+    const auto begin =
+        std::ranges::find_if(profile.spans, [](const GpuSpan& span) { return computes(span.use); });
     if (delays[rank] > 0) begin->launched_ns = begin->start_ns;
     if (planted.loading_ps > 0)
       profile.loading.push_back({begin->start_ns - planted.loading_ps / 1000, begin->start_ns});
@@ -140,7 +143,7 @@ Picoseconds sum_of_terms(const Explanation& explanation) {
   return sum;
 }
 
-/// Of the simulated step.
+/// Returns a share of the simulated step.
 Picoseconds two_percent(const Explanation& explanation) { return explanation.simulated_ps / 50; }
 
 /// The causes that are named, largest first, are these.
@@ -245,13 +248,17 @@ TEST_CASE("pairs of changes are told apart") {
   late.late_rank = 1;
   late.late_ps = 25'000'000'000;
   const Explanation third = explanation_of(base(kHalfNic), late);
-  CHECK(static_cast<double>(finding(third, "host of rank 1").delay_ps) == doctest::Approx(25e9).epsilon(0.02));
-  CHECK(std::ranges::any_of(third.findings, [](const ExplainedCause& one) { return one.cause.ends_with("messages"); }));
+  CHECK(static_cast<double>(finding(third, "host of rank 1").delay_ps) ==
+        doctest::Approx(25e9).epsilon(0.02));
+  CHECK(std::ranges::any_of(third.findings,
+                            [](const ExplainedCause& one) { return one.cause.ends_with("messages"); }));
 
   const Explanation fourth = explanation_of(base({kSlowGpu[0], kHalfNic[0]}));
   CHECK(finding(fourth, "rank 3").factor == doctest::Approx(1.25).epsilon(0.02));
-  CHECK(std::ranges::any_of(fourth.findings, [](const ExplainedCause& one) { return one.cause.ends_with("messages"); }));
-  for (const Explanation* one : {&first, &second, &third, &fourth}) CHECK(sum_of_terms(*one) == one->more_ps());
+  CHECK(std::ranges::any_of(fourth.findings,
+                            [](const ExplainedCause& one) { return one.cause.ends_with("messages"); }));
+  for (const Explanation* one : {&first, &second, &third, &fourth})
+    CHECK(sum_of_terms(*one) == one->more_ps());
 }
 
 TEST_CASE("a trace of one rank says what it cannot tell") {

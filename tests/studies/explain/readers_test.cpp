@@ -50,7 +50,9 @@ std::string error_of(const std::string& path) {
   return "";
 }
 
-bool mentions(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool mentions(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 TrainingLog training_log(const std::string& text) {
   TrainingLogReader reader("log");
@@ -99,7 +101,8 @@ TEST_CASE("a trace of PyTorch's profiler") {
 TEST_CASE("a bare list of events, without steps") {
   const TemporaryFolder folder;
   const std::string path = folder.write(
-      "t.json", R"([{"ph":"X","cat":"kernel","name":"ampere_bf16_s16816gemm","ts":1,"dur":2,"args":{"stream":7}}])");
+      "t.json",
+      R"([{"ph":"X","cat":"kernel","name":"ampere_bf16_s16816gemm","ts":1,"dur":2,"args":{"stream":7}}])");
   const Measurements all = read_measurements({path});
   CHECK(all.profiles.front().spans.front().use == use_of(KernelClass::dense_products));
   CHECK(all.profiles.front().rank == 0);
@@ -107,10 +110,12 @@ TEST_CASE("a bare list of events, without steps") {
 }
 
 TEST_CASE("kernels by their names") {
-  CHECK(use_by_name("void cutlass::Kernel<cutlass_80_tensorop_bf16_s16816gemm>") == use_of(KernelClass::dense_products));
+  CHECK(use_by_name("void cutlass::Kernel<cutlass_80_tensorop_bf16_s16816gemm>") ==
+        use_of(KernelClass::dense_products));
   CHECK(use_by_name("nvjet_hsh_128x256") == use_of(KernelClass::dense_products));
   CHECK(use_by_name("cudnn_generated_fort_native_sdpa_flash_bprop") == use_of(KernelClass::attention));
-  CHECK(use_by_name("void transformer_engine::normalization::rmsnorm_fwd_tuned_kernel") == use_of(KernelClass::norm));
+  CHECK(use_by_name("void transformer_engine::normalization::rmsnorm_fwd_tuned_kernel") ==
+        use_of(KernelClass::norm));
   CHECK(use_by_name("_permute_kernel") == use_of(KernelClass::permutation));
   CHECK(use_by_name("multi_tensor_apply_kernel<AdamFunctor>") == KernelUse::optimizer);
   CHECK(use_by_name("fused_rope_forward") == KernelUse::rotary);
@@ -126,7 +131,8 @@ TEST_CASE("logs of training frameworks") {
   // Warm-up 9 s, then 2.0, 2.2, 2.1: the median of the three is 2.1.
   const TrainingLog megatron = training_log(
       "  world_size ...................................... 16\n"
-      " iteration 1/ 4 | elapsed time per iteration (ms): 9000.0 | global batch size:   64 | lm loss: 1.1E+01 |\n"
+      " iteration 1/ 4 | elapsed time per iteration (ms): 9000.0 | global batch size:   64 | lm loss: "
+      "1.1E+01 |\n"
       "    forward-backward ...............................: (7000.10, 7000.20)\n"
       " iteration 2/ 4 | elapsed time per iteration (ms): 2000.0 | global batch size:   64 |\n"
       "    forward-backward ...............................: (1500.10, 1500.20)\n"
@@ -138,8 +144,9 @@ TEST_CASE("logs of training frameworks") {
   CHECK(megatron.global_batch_size == 64);
   CHECK(megatron.gpus == 16);
 
-  const TrainingLog titan =
-      training_log("\x1b[31mstep: 10  \x1b[32mloss:  7.1  \x1b[39mmemory: 34.1GiB(43%)  \x1b[34mtps: 5,123  \x1b[36mtflops: 1.2\n");
+  const TrainingLog titan = training_log(
+      "\x1b[31mstep: 10  \x1b[32mloss:  7.1  \x1b[39mmemory: 34.1GiB(43%)  \x1b[34mtps: 5,123  "
+      "\x1b[36mtflops: 1.2\n");
   CHECK(titan.framework == "torchtitan");
   CHECK(titan.tokens_per_s_per_gpu.values.front() == doctest::Approx(5123));
 
@@ -150,8 +157,9 @@ TEST_CASE("logs of training frameworks") {
   CHECK(training_log("{'train_runtime': 10, 'train_steps_per_second': 0.5}").step_s.values.front() ==
         doctest::Approx(2));
   CHECK(training_log("x step time: 123.4 ms").step_s.values.front() == doctest::Approx(0.1234));
-  CHECK(training_log("time (ms) | forward-compute: 12.5 | optimizer: 3.25\n").timers_s.at("optimizer").values.front() ==
-        doctest::Approx(0.00325));
+  CHECK(training_log("time (ms) | forward-compute: 12.5 | optimizer: 3.25\n")
+            .timers_s.at("optimizer")
+            .values.front() == doctest::Approx(0.00325));
   CHECK(training_log("nothing of the kind, step by step\nelapsed time per iteration (ms): nan").empty());
 }
 
@@ -162,10 +170,13 @@ TEST_CASE("a log of nccl-tests") {
       "# Using devices\n"
       "#   Rank  0 Group  0 Pid 1 on  node-a device  0 [0x00] GPU\n"
       "#   Rank  1 Group  0 Pid 1 on  node-b device  0 [0x00] GPU\n"
-      "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong\n"
+      "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw "
+      "  busbw #wrong\n"
       "node-a:1:1 [0] NCCL INFO comm 0x1 rank 0 nranks 2\n"
-      "        1024           256     float     sum      -1    20.00    0.05    0.05      0    19.00    0.05    0.05      0\n"
-      "   134217728      33554432     float     sum      -1   2000.0   67.11   67.11      0   2100.0   63.91   63.91    N/A\n";
+      "        1024           256     float     sum      -1    20.00    0.05    0.05      0    19.00    0.05 "
+      "   0.05      0\n"
+      "   134217728      33554432     float     sum      -1   2000.0   67.11   67.11      0   2100.0   63.91 "
+      "  63.91    N/A\n";
   const Measurements all = read_measurements({folder.write("x.log", text)});
   REQUIRE(all.collectives.size() == 1);
   const CollectiveLog& log = all.collectives.front();
@@ -180,7 +191,8 @@ TEST_CASE("a log of nccl-tests") {
 TEST_CASE("results of vLLM's benchmark, and the log of its server") {
   const TemporaryFolder folder;
   const std::string results = folder.write(
-      "r.json", R"({"backend": "vllm", "completed": 100, "total_output_tokens": 12800, "request_throughput": 10.5,
+      "r.json",
+      R"({"backend": "vllm", "completed": 100, "total_output_tokens": 12800, "request_throughput": 10.5,
                     "input_lens": [1, 2], "itls": [[0.1, 0.2], []], "mean_ttft_ms": 120.5, "median_ttft_ms": 110, "p99_ttft_ms": 400,
                     "mean_tpot_ms": 20.25, "mean_e2el_ms": 2700})");
   const ServingMeasurement one = read_measurements({results}).serving.front();
@@ -189,10 +201,11 @@ TEST_CASE("results of vLLM's benchmark, and the log of its server") {
   CHECK(one.figures.at("ttft_s_p99") == doctest::Approx(0.4));
   CHECK(one.figures.at("requests_per_s") == doctest::Approx(10.5));
   CHECK(one.requests == 100);
-  const std::string server = folder.write(
-      "s.log",
-      "INFO Engine 000: Avg prompt throughput: 0.0 tokens/s, Avg generation throughput: 1.0 tokens/s, Running: 1 reqs\n"
-      "INFO Engine 000: Avg prompt throughput: 10.0 tokens/s, Avg generation throughput: 500.0 tokens/s, Running: 8 reqs\n");
+  const std::string server = folder.write("s.log",
+                                          "INFO Engine 000: Avg prompt throughput: 0.0 tokens/s, Avg "
+                                          "generation throughput: 1.0 tokens/s, Running: 1 reqs\n"
+                                          "INFO Engine 000: Avg prompt throughput: 10.0 tokens/s, Avg "
+                                          "generation throughput: 500.0 tokens/s, Running: 8 reqs\n");
   CHECK(read_measurements({server}).serving.front().figures.at("output_tokens_per_s") == 500);
 }
 
@@ -245,21 +258,28 @@ TEST_CASE("what strangers send is refused by name, or read") {
   CHECK(mentions(error_of(folder.write("cut.json.gz", packed.substr(0, packed.size() - 60))), "break"));
   CHECK(mentions(error_of(folder.write("empty", "")), "is empty"));
   CHECK(mentions(error_of(folder.path("missing")), "cannot be read"));
-  CHECK(mentions(error_of(folder.write("deep.json", std::string(300'000, '['))), "text without measurements"));
-  CHECK(mentions(error_of(folder.write("deep2.json", R"({"traceEvents":)" + std::string(300'000, '['))), "deeper"));
-  CHECK(mentions(error_of(folder.write("long.json", R"({"a": ")" + std::string(5'000'000, 'x') + R"("})")), "more than 4 MB"));
-  CHECK(mentions(error_of(folder.write("digits.json", R"({"a": )" + std::string(5'000'000, '1') + "}")), "more than 4 MB"));
+  CHECK(
+      mentions(error_of(folder.write("deep.json", std::string(300'000, '['))), "text without measurements"));
+  CHECK(mentions(error_of(folder.write("deep2.json", R"({"traceEvents":)" + std::string(300'000, '['))),
+                 "deeper"));
+  CHECK(mentions(error_of(folder.write("long.json", R"({"a": ")" + std::string(5'000'000, 'x') + R"("})")),
+                 "more than 4 MB"));
+  CHECK(mentions(error_of(folder.write("digits.json", R"({"a": )" + std::string(5'000'000, '1') + "}")),
+                 "more than 4 MB"));
   CHECK(mentions(error_of(folder.write("none.json", R"({"traceEvents": []})")), "without kernels"));
   CHECK(mentions(error_of(folder.write("wide.json", std::string("\xff\xfe{\0\"\0a\0", 8))), "no text"));
-  CHECK(mentions(error_of(folder.write("prose.txt", "a poem\nwithout steps\n")), "text without measurements"));
-  CHECK(mentions(error_of(folder.write("fake.sqlite", std::string("SQLite format 3\0 nonsense", 25))), "sqlite"));
+  CHECK(
+      mentions(error_of(folder.write("prose.txt", "a poem\nwithout steps\n")), "text without measurements"));
+  CHECK(mentions(error_of(folder.write("fake.sqlite", std::string("SQLite format 3\0 nonsense", 25))),
+                 "sqlite"));
   const std::string foreign = folder.path("foreign.sqlite");
   run_sql(foreign, "CREATE TABLE people(name TEXT);");
   CHECK(mentions(error_of(foreign), "CUPTI_ACTIVITY_KIND_KERNEL"));
   const std::string views = folder.path("views.sqlite");
   run_sql(views,
           "CREATE TABLE StringIds(id INTEGER, value TEXT);"
-          "CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) "
+          "CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 "
+          "FROM c) "
           "SELECT x AS start FROM c;");
   CHECK(mentions(error_of(views), "CUPTI_ACTIVITY_KIND_KERNEL"));
 }
@@ -269,7 +289,8 @@ TEST_CASE("times that no clock shows are refused, or become 0") {
   const auto with = [&](const std::string& times) {
     return folder.write("t.json", R"([{"ph":"X","cat":"kernel","name":"gemm",)" + times + "}]");
   };
-  for (const char* times : {R"("ts":1e300,"dur":-5)", R"("ts":99999999999999999999999,"dur":1e18)", R"("ts":12,"dur":3)"})
+  for (const char* times :
+       {R"("ts":1e300,"dur":-5)", R"("ts":99999999999999999999999,"dur":1e18)", R"("ts":12,"dur":3)"})
     CHECK(error_of(with(times)).empty());
   CHECK(mentions(error_of(with(R"("ts":1,"dur":1e14)")), "no clock shows"));
   CHECK(mentions(error_of(with(R"("ts":-5,"dur":1)")), "no clock shows"));

@@ -1,7 +1,7 @@
 // libFuzzer harness of the reader of traces, not part of the build:
 // clang++ -std=c++20 -g -fsanitize=fuzzer,address,undefined -I include -I .
-//   tests/studies/explain/fuzz/chrome_profile_fuzz.cpp studies/explain/measured/*.cpp studies/explain/account.cpp
-//   studies/explain/line_up.cpp -lz -lsqlite3
+//   tests/studies/explain/fuzz/chrome_profile_fuzz.cpp studies/explain/measured/*.cpp
+//   studies/explain/account.cpp studies/explain/line_up.cpp -lz -lsqlite3
 #include <cstddef>
 #include <cstdint>
 #include <sstream>

@@ -1,4 +1,5 @@
-// libFuzzer harness of the reader of vLLM's results, not part of the build; built like chrome_profile_fuzz.cpp.
+// libFuzzer harness of the reader of vLLM's results, not part of the build; built like
+// chrome_profile_fuzz.cpp.
 #include <cstddef>
 #include <cstdint>
 #include <sstream>
