@@ -142,7 +142,7 @@ struct PostTrainingExperiment::State {
     section = read_post_training_section(section_given, whole, path, scope);
     if (findings.empty()) {
       all_gpus = whole.cluster.nodes * whole.cluster.gpus_per_node;
-      RoleSet played;
+      RoleSet played{};
       for (const PostTrainingRole role : kRoles) played[static_cast<std::size_t>(role)] = is_played(role);
       const bool own_cluster = keys_of(PostTrainingRole::rollout).contains("cluster");
       gpus = share_gpus(section, played, all_gpus, own_cluster, path, findings);
