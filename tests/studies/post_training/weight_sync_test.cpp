@@ -67,8 +67,7 @@ TEST_CASE("through hosts each GPU writes its part and reads its own") {
 
 TEST_CASE("on the same GPUs in the same layout weights are copied once") {
   const WeightSync sync =
-      sync_with({"cluster.nodes=1", "post_training.placement=colocated",
-                 "post_training.roles.rollout.gpus=null", "post_training.sync_tensor_us=0"});
+      sync_with({"cluster.nodes=1", "post_training.placement=colocated", "post_training.sync_tensor_us=0"});
   CHECK(sync.gather_ps == 0);
   CHECK(sync.total_ps == transfer_ps(2 * kRolloutBytes, 3'350'000'000'000));
 }
