@@ -79,6 +79,8 @@ struct PostTrainingExperiment::State {
     use_full_names(given, source, diagnostics);
     if (!overrides.empty()) set = apply_overrides(given, overrides, diagnostics);
     if (!diagnostics.empty()) throw InputError(std::move(diagnostics));
+    if (!given.is_object())
+      throw InputError({Diagnostic{source, 0, 0, "", "found " + described(given) + ", allowed an object"}});
     section_given = std::exchange(given["post_training"], Json());
     given.erase("post_training");
     given.erase("$schema");
@@ -134,7 +136,8 @@ struct PostTrainingExperiment::State {
   void read_section() {
     Findings findings;
     Scope scope{menus, findings};
-    const Path path(Path(), "post_training");
+    const Path top;
+    const Path path(top, "post_training");
     for (const char* key : {"inference", "data_parallel_sync", "training", "accuracy", "problem"})
       if (root.contains(key))
         findings.add(fmt::format("/{}", key), "found beside post_training, which has no such part",
@@ -142,7 +145,7 @@ struct PostTrainingExperiment::State {
     section = read_post_training_section(section_given, whole, path, scope);
     if (findings.empty()) {
       all_gpus = whole.cluster.nodes * whole.cluster.gpus_per_node;
-      RoleSet played;
+      RoleSet played{};
       for (const PostTrainingRole role : kRoles) played[static_cast<std::size_t>(role)] = is_played(role);
       const bool own_cluster = keys_of(PostTrainingRole::rollout).contains("cluster");
       gpus = share_gpus(section, played, all_gpus, own_cluster, path, findings);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <bitset>
 #include <cstdint>
 
 #include "config/text/findings.hpp"
@@ -10,7 +9,7 @@
 
 namespace orrery {
 
-using RoleSet = std::bitset<kPostTrainingRoleCount>;
+using RoleSet = std::array<bool, kPostTrainingRoleCount>;
 using RoleGpus = std::array<std::int64_t, kPostTrainingRoleCount>;
 
 /// Returns the GPUs of each role; roles that take turns have the same ones.

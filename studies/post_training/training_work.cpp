@@ -20,6 +20,11 @@ bool can_pack(const Experiment& experiment) {
          model.indexer.top_k == 0 && model.layer_pattern.empty() && model.encoder_layers == 0;
 }
 
+/// A pipeline keeps activations of as many micro-batches as it has stages.
+std::int64_t filling_micro_batches(const Plan& plan, std::int64_t multiple) {
+  return (plan.pipeline_parallel + multiple - 1) / multiple * multiple;
+}
+
 /// Interleaved schedules run groups of micro-batches, and two copies of a model share them.
 std::int64_t micro_batch_multiple(const Plan& plan) {
   return plan.model_copies() * (plan.virtual_stages > 1 ? plan.pipeline_parallel : 1);
@@ -99,8 +104,9 @@ TrainingWork TrainingPricer::work(const std::vector<Sample>& samples) {
 Report TrainingPricer::largest_update(PostTrainingRole role) {
   const std::int64_t divisor = experiment_.tokens_divisor(role);
   const std::int64_t tokens = (experiment_.micro_batch_tokens(false) + divisor - 1) / divisor * divisor;
+  const Plan& plan = experiment_.role(role).plan;
   return account_memory(
-      experiment_.training(role, {tokens, 0, 1, micro_batch_multiple(experiment_.role(role).plan)}));
+      experiment_.training(role, {tokens, 0, 1, filling_micro_batches(plan, micro_batch_multiple(plan))}));
 }
 
 }  // namespace orrery

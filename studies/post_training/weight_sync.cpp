@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <numeric>
+#include <utility>
 #include <vector>
 
+#include "orrery/error.hpp"
 #include "orrery/rank_grid.hpp"
 #include "sim/cost/collective_cost.hpp"
 #include "sim/step/machine.hpp"
@@ -43,15 +46,43 @@ Members one_copy(const Plan& plan) {
   return members;
 }
 
+/// The links between trainers and rollouts.
+struct WayToRollouts {
+  Cluster cluster;
+  std::int64_t first_gpu = 0;  ///< of the rollouts; the first trainer is GPU 0
+};
+
+/// Trainers' GPUs come first, rollouts' after them. Rollouts with a cluster of their own are reached over a
+/// fabric with the nodes of both: the trainers', or theirs where that has none to add nodes to.
+WayToRollouts way_to_rollouts(const PostTrainingExperiment& experiment) {
+  const Cluster& whole = experiment.cluster();
+  const std::int64_t trainers = experiment.gpus(PostTrainingRole::actor);
+  if (experiment.gpus() == whole.nodes * whole.gpus_per_node) return {whole, trainers};
+  const auto grows = [](const Cluster& one) { return one.groups.empty() && !one.graph && !one.regions; };
+  const Cluster& rollouts = experiment.rollout().cluster;
+  if (!grows(whole) && !grows(rollouts))
+    throw InputError(
+        "/cluster",
+        "found groups, regions or a graph for trainers and for rollouts apart, allowed for one of "
+        "them");
+  Cluster both = grows(whole) ? whole : rollouts;
+  const std::int64_t first_node = grows(whole) ? whole.nodes : 1;
+  const std::int64_t per_node = both.gpus_per_node;
+  both.nodes = first_node + (rollouts.nodes * rollouts.gpus_per_node + per_node - 1) / per_node;
+  return {std::move(both), first_node * per_node};
+}
+
 class SyncPrice {
  public:
   SyncPrice(const PostTrainingExperiment& experiment, Memo& memo)
       : section_(experiment.section()),
         actor_(experiment.role(PostTrainingRole::actor)),
         rollout_(experiment.rollout()),
-        machine_(machine_of(cluster_of(experiment), memo)),
-        pricer_(*machine_->topology, actor_.plan.collectives),
-        gpus_per_node_(actor_.cluster.gpus_per_node) {}
+        way_(way_to_rollouts(experiment)),
+        trainers_(machine_of(experiment.cluster(), memo)),
+        machine_(machine_of(way_.cluster, memo)),
+        gather_pricer_(*trainers_->topology, actor_.plan.collectives),
+        pricer_(*machine_->topology, actor_.plan.collectives) {}
 
   WeightSync price(Bytes model_bytes, Bytes rollout_gpu_bytes) {
     WeightSync sync{model_bytes, rollout_gpu_bytes, checkpoint_tensors(actor_.model)};
@@ -67,29 +98,22 @@ class SyncPrice {
   }
 
  private:
-  /// Trainers' GPUs come first, rollouts' after them. Rollouts with a cluster of their own are reached over
-  /// links as those of the trainers.
-  static Cluster cluster_of(const PostTrainingExperiment& experiment) {
-    Cluster cluster = experiment.cluster();
-    const std::int64_t needed = first_rollout(experiment) + experiment.gpus(PostTrainingRole::rollout);
-    const std::int64_t nodes = (needed + cluster.gpus_per_node - 1) / cluster.gpus_per_node;
-    if (experiment.section().placement == RolePlacement::disaggregated && cluster.groups.empty() &&
-        !cluster.graph && !cluster.regions)
-      cluster.nodes = std::max(cluster.nodes, nodes);
-    return cluster;
-  }
-  static std::int64_t first_rollout(const PostTrainingExperiment& experiment) {
-    return experiment.gpus(PostTrainingRole::actor);
-  }
-
   Picoseconds time(Collective collective, Bytes bytes, const Members& members) {
     if (members.size() < 2) return 0;
     Message message;
     message.collective = collective;
     message.bytes = bytes;
     message.dimension = Dimension::data;
-    pricer_.price(message, members, price_);
+    (collective == Collective::all_gather ? gather_pricer_ : pricer_).price(message, members, price_);
     return price_.alone_ps();
+  }
+
+  /// The first trainer and every n-th GPU of the rollouts.
+  [[nodiscard]] Members trainer_and_rollouts(std::int64_t stride) const {
+    Members members{0};
+    for (std::int64_t gpu = 0; gpu < rollout_.plan.gpus(); gpu += stride)
+      members.push_back(static_cast<std::uint32_t>(way_.first_gpu + gpu));
+    return members;
   }
 
   /// Every GPU gets all shards in turn and keeps its own of the rollouts' layout: bytes are read and written
@@ -105,10 +129,7 @@ class SyncPrice {
   void by_broadcast(WeightSync& sync) {
     const Members copy = one_copy(actor_.plan);
     sync.gather_ps = time(Collective::all_gather, sync.model_bytes, copy);
-    Members members{0};
-    for (std::int64_t gpu = 0; gpu < rollout_.plan.gpus(); ++gpu)
-      members.push_back(static_cast<std::uint32_t>(actor_.plan.gpus() + gpu));
-    sync.send_ps = time(Collective::broadcast, sync.model_bytes, members);
+    sync.send_ps = time(Collective::broadcast, sync.model_bytes, trainer_and_rollouts(1));
     sync.total_ps = sync.host_ps + sync.gather_ps + sync.send_ps;
   }
 
@@ -118,10 +139,8 @@ class SyncPrice {
     sync.host_ps = 0;
     const double host_gb_per_s = actor_.cluster.gpu_of_class(0).host_link_gb_per_s;
     sync.gather_ps = copy_ps(sync.model_bytes / actor_.plan.gpus(), host_gb_per_s);
-    Members nodes{0};
-    for (std::int64_t gpu = 0; gpu < rollout_.plan.gpus(); gpu += gpus_per_node_)
-      nodes.push_back(static_cast<std::uint32_t>(actor_.plan.gpus() + gpu));
-    sync.send_ps = time(Collective::broadcast, sync.model_bytes / gpus_per_node_, nodes);
+    const std::int64_t rails = way_.cluster.gpus_per_node;
+    sync.send_ps = time(Collective::broadcast, sync.model_bytes / rails, trainer_and_rollouts(rails));
     sync.load_ps = copy_ps(sync.rollout_gpu_bytes, rollout_.cluster.gpu_of_class(0).host_link_gb_per_s);
     sync.total_ps = sync.gather_ps + sync.send_ps + sync.load_ps;
     if (section_.weight_sync == WeightSyncMethod::checkpoint_engine) side_by_side(sync);
@@ -139,9 +158,11 @@ class SyncPrice {
   const PostTraining& section_;
   const Experiment& actor_;
   const Experiment& rollout_;
-  std::shared_ptr<const Machine> machine_;
+  WayToRollouts way_;
+  std::shared_ptr<const Machine> trainers_;
+  std::shared_ptr<const Machine> machine_;  ///< of the way
+  CollectivePricer gather_pricer_;
   CollectivePricer pricer_;
-  std::int64_t gpus_per_node_;
   TransferPrice price_;
 };
 

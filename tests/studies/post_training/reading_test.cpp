@@ -67,7 +67,8 @@ TEST_CASE("a share of the GPUs is whole nodes or an equal part of one") {
 
 TEST_CASE("mistakes are found where they stand") {
   CHECK(refusal({"post_training.algorithm=grp"}) ==
-        "command line: /post_training/algorithm: found \"grp\", allowed ppo, grpo, dapo, rejection; did you "
+        "command line: /post_training/algorithm: found \"grp\", allowed one of ppo, grpo, dapo, rejection; "
+        "did you "
         "mean "
         "\"grpo\"?");
   refused({"post_training.roles.rollout.plan.tensor_parallel=3"},
