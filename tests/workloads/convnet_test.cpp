@@ -2,8 +2,6 @@
 // negotiation.
 #include <doctest/doctest.h>
 
-#include <algorithm>
-
 #include "tests/workloads/models.hpp"
 #include "workloads/lowering/lower.hpp"
 #include "workloads/models/blocks.hpp"
@@ -80,23 +78,6 @@ TEST_CASE("images that are loaded take the host's time, synthetic ones and token
   e.model = orrery::test::gpt(2, 64, 2, 16, 64);
   CHECK(host_of_first_op(lower(e)) == 0);
   CHECK(e.jitter() == 0);
-}
-
-TEST_CASE("neighbours are late where loaders fetch samples, and in time where data are synthetic") {
-  Experiment e = small_net(4);
-  e.data_parallel_sync.method = SyncMethod::gossip;
-  e.data_parallel_sync.topology = "ring";
-  e.software.exchange_wait_ms = 2;
-  const auto longest = [&] {
-    Picoseconds wait = 0;
-    for (const Message& message : lower(e).messages) wait = std::max(wait, message.wait_ps);
-    return wait;
-  };
-  CHECK(longest() == 0);
-  e.training.data = DataInput::loaded;
-  CHECK(longest() == Picoseconds{2'000'000'000});
-  e.model = orrery::test::gpt(2, 64, 2, 16, 64);  // tokens are loaded, too
-  CHECK(longest() == Picoseconds{2'000'000'000});
 }
 
 TEST_CASE("a message waits for half a cycle and for the coordinator's work") {

@@ -279,3 +279,14 @@ TEST_CASE("steps that leave out an exchange are warned of") {
   CHECK(!warned(R"("method": "diloco", "period": 10, "fragments": 5)", 9));
   CHECK(!warned(R"("method": "gossip")", 1));
 }
+
+// Tokens are loaded, too: the wait belongs to loaders of any kind.
+TEST_CASE("neighbours are late where loaders fetch samples, and in time where data are synthetic") {
+  const auto with = [](std::string_view data) {
+    return makespan({"gpu", 1}, R"("method": "gossip", "topology": "ring")",
+                    fmt::format(R"(, "software": {{"exchange_wait_ms": 2}}, "training": {{"data": "{}"}},
+                                   "simulation": {{"steps": 1}})",
+                                data));
+  };
+  CHECK(with("loaded") == with("synthetic") + 2'000'000'000);
+}
