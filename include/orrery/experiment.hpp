@@ -50,7 +50,6 @@ struct SimulationOptions {
 };
 
 struct LongRun;  // long_run.hpp
-struct JobMix;   // job_mix.hpp
 
 /// Says where the samples of a step come from.
 enum class DataInput : std::uint8_t {
@@ -94,10 +93,9 @@ struct Experiment {
   /// The measured range of the stack. Null: nothing is known about it. It changes no figure but the range of
   /// the step time.
   std::shared_ptr<const CalibrationDomains> domains;
-  /// The weeks of training that the step is part of, and the jobs beside it. Null: not asked for. No figure
-  /// of a step depends on them, so they are no members of keys of caches.
+  /// The weeks of training that the step is part of. Null: not asked for. No figure of a step depends on
+  /// them, so they are no member of keys of caches.
   std::shared_ptr<const LongRun> run;
-  std::shared_ptr<const JobMix> jobs;
 
   /// Returns true if the host prepares images for every step. Loading tokens costs next to nothing.
   [[nodiscard]] bool loads_images() const {

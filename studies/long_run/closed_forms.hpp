@@ -7,7 +7,8 @@ namespace orrery {
 /// The interval that loses least, to first order: sqrt(2 x stall x mean) (Young 1974).
 [[nodiscard]] double young_interval(double stall, double mean_between_failures);
 
-/// Young's interval to a higher order (Daly 2006, equation 37); the mean where stalls are longer than twice that.
+/// Young's interval to a higher order (Daly 2006, equation 37); the mean where stalls are longer than twice
+/// that.
 [[nodiscard]] double daly_interval(double stall, double mean_between_failures);
 
 struct RenewalTerms {
@@ -21,8 +22,8 @@ struct RenewalTerms {
 /// interval / 2)) / (1 + stall / interval) (Kokolis et al. 2025, arXiv 2410.21680).
 [[nodiscard]] double first_order_training_share(const RenewalTerms& terms);
 
-/// That share for any rate, by renewal: an interval of length t without failure, in which failures also strike
-/// restarts, takes e^(rate x restart) (e^(rate x t) - 1) / rate on average.
+/// That share for any rate, by renewal: an interval of length t without failure, in which failures also
+/// strike restarts, takes e^(rate x restart) (e^(rate x t) - 1) / rate on average.
 [[nodiscard]] double renewal_training_share(const RenewalTerms& terms);
 
 }  // namespace orrery

@@ -34,6 +34,7 @@ class RunLedger {
 
   [[nodiscard]] LongPicoseconds now() const { return now_; }
   [[nodiscard]] const Counted& counted() const { return counted_; }
+  [[nodiscard]] bool keeps_spans() const { return keeps_spans_; }
 
   void spend(LongPicoseconds duration, TimeUse use) {
     time(use) += duration;

@@ -61,6 +61,7 @@ struct CheckpointModel {
   std::int64_t interval_steps = 0;  ///< 0: none are written
   Picoseconds stall_ps = 0;
   CheckpointStore first;
+  Picoseconds peer_load_ps = 0;           ///< of a replica that gets the weights from another one
   std::optional<CheckpointStore> second;  ///< every persist_every-th goes there too
   std::int64_t persist_every = 1;
 };

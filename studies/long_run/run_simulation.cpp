@@ -66,6 +66,7 @@ class RunSimulation {
   void advance() {
     const Segment segment = next_segment();
     const LongPicoseconds event = next_event();
+    if (make_intervals(segment, event)) return;
     const LongPicoseconds until = std::max<LongPicoseconds>(0, event - now());
     const LongPicoseconds whole = until / segment.step_ps;
     if (whole >= segment.steps) {
@@ -174,6 +175,28 @@ class RunSimulation {
     }
     const std::int64_t interval = model_.checkpoint.interval_steps;
     if (interval > 0 && since_checkpoint_ >= interval) static_cast<void>(save());
+  }
+
+  /// Makes all intervals but the last one until the next event at once, where nothing else lies between them;
+  /// false if there are none. The result is that of one after the other.
+  bool make_intervals(const Segment& segment, LongPicoseconds event) {
+    const CheckpointModel& checkpoint = model_.checkpoint;
+    const bool plain = !ledger_.keeps_spans() && model_.evaluation_steps == 0 && !checkpoint.second &&
+                       segment.warm_up_ps == 0 && segment.progress == model_.replicas;
+    if (!plain || checkpoint.interval_steps == 0 || segment.steps != checkpoint.interval_steps) return false;
+    const LongPicoseconds training = LongPicoseconds{segment.steps} * segment.step_ps;
+    if (checkpoint.first.save_ps > training || first_.written_at > now() + training) return false;
+    const std::int64_t level_end = level_begin_ + model_.levels[level_].steps * model_.replicas;
+    const LongPicoseconds left = (level_end - ledger_.counted().progress) / model_.replicas / segment.steps;
+    const LongPicoseconds fitting = (event - now()) / (training + checkpoint.stall_ps);
+    const auto intervals = static_cast<std::int64_t>(std::min(left, fitting)) - 1;
+    if (intervals < 1) return false;
+    make_steps(segment, intervals * segment.steps);
+    ledger_.spend(LongPicoseconds{intervals} * checkpoint.stall_ps, TimeUse::checkpoint);
+    since_checkpoint_ = 0;
+    checkpoints_ += intervals;
+    first_.write(ledger_.counted(), now(), checkpoint.first);
+    return true;
   }
 
   // --- checkpoints --------------------------------------------------------------------------------------
@@ -313,12 +336,12 @@ class RunSimulation {
 
   /// The replicas that are left go on without the one that failed, unless it was away already.
   Interruption regroup(const FailureEvent& event) {
-    if (outages_.is_away(event)) {
+    const bool was_away = outages_.is_away(event);
+    outages_.take_out(event, now(), model_.checkpoint.peer_load_ps);
+    if (was_away) {
       --interruptions_;
-      outages_.take_out(event, now(), model_.checkpoint.first.load_ps);
       return std::nullopt;
     }
-    outages_.take_out(event, now(), model_.checkpoint.first.load_ps);
     if (outages_.lost() >= model_.replicas) return start_over();
     if (Interruption failure = pause(model_.kinds[event.kind].detection_ps, TimeUse::detection))
       return failure;

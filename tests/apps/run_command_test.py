@@ -1,7 +1,10 @@
+#!/usr/bin/env python3
 """Checks `orrery run`: weeks of training with failures and checkpoints.
-usage: run_command_test.py ORRERY"""
+Usage: run_command_test.py ORRERY EXAMPLES
+"""
 
 import json
+import pathlib
 import subprocess
 import sys
 
@@ -115,7 +118,19 @@ def check_wrong_input():
                                     plan={"data_parallel": 1, "tensor_parallel": 8, "pipeline_parallel": 4}).stderr
 
 
+def check_examples():
+    """Each runs, and published figures are as close as examples/weeks/published.csv allows."""
+    for file in sorted((pathlib.Path(sys.argv[2]) / "weeks").glob("*.yaml")):
+        done = subprocess.run([ORRERY, "run", str(file), "--quiet", "--json", "-"], capture_output=True, text=True, check=False)
+        assert done.returncode in (0, 3) and not done.stderr, (file, done.stderr)
+        assert json.loads(done.stdout)["days"] > 0, file
+    tables = pathlib.Path(__file__).resolve().parents[2] / "scripts/docs-tables"
+    done = subprocess.run([sys.executable, str(tables), "check-weeks"], capture_output=True, text=True, check=False,
+                          env={"ORRERY_PROGRAM": ORRERY, "PATH": "/usr/bin:/bin"})
+    assert done.returncode == 0 and not done.stdout, (done.stdout, done.stderr)
+
+
 for check in (check_no_failures, check_sums, check_intervals, check_policies, check_checkpoint_times, check_outputs,
-              check_never_ends, check_wrong_input):
+              check_never_ends, check_wrong_input, check_examples):
     check()
 print("run command: all checks passed")

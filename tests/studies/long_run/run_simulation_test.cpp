@@ -17,6 +17,7 @@ RunModel small_run(std::int64_t steps) {
   model.checkpoint.interval_steps = 3;
   model.checkpoint.stall_ps = 4;
   model.checkpoint.first.load_ps = 2;
+  model.checkpoint.peer_load_ps = 2;
   model.checkpoint.first.survives = {true, true, true};
   model.restart_ps = 7;
   FailureKind kind;
@@ -329,6 +330,14 @@ TEST_CASE("time is conserved, and the same again") {
       }
       CHECK(at == outcome.wall_ps);
       CHECK(simulate_run(model, seed, 3).wall_ps == outcome.wall_ps);
+      // Intervals that are made at once take the same time, and so does each use of it.
+      model.evaluation_steps = 0;
+      model.checkpoint.second.reset();
+      model.checkpoint.first.survives = {true, true, true};
+      const RunOutcome one_by_one = simulate_run(model, seed, 4, true);
+      const RunOutcome at_once = simulate_run(model, seed, 4);
+      CHECK(at_once.time_ps == one_by_one.time_ps);
+      CHECK(at_once.checkpoints == one_by_one.checkpoints);
     }
   }
 }
