@@ -68,6 +68,8 @@ class Draft {
   void contradict(const SourceKey& key, std::string note);
   /// Says that `key` cannot be read, and what would resolve it.
   void lack(const SourceKey& key, std::string note);
+  /// Says so unless the user gave `ours`, which resolves it.
+  void lack(const SourceKey& key, std::string_view ours, std::string note);
   /// Says that no file gives what is needed for `ours`.
   void lack(std::string_view ours, std::string note);
 
