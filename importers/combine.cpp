@@ -135,6 +135,18 @@ void choose_cluster(Draft& draft) {
                    "no file describes the machine; --set cluster=NAME takes one of orrery list clusters");
 }
 
+/// A job of more GPUs than the machine has is none of this machine, unless the nodes were but a default.
+void refuse_larger_job(Draft& draft, std::int64_t gpus, std::int64_t of_machine) {
+  if (gpus <= of_machine || draft.settled("cluster.nodes")) return;
+  if (!draft.stated("cluster.nodes"))
+    return draft.drop("cluster.nodes", fmt::format("the job runs on {} GPUs", gpus));
+  const ImportItem nodes = *draft.origin("cluster.nodes");
+  draft.contradict(
+      {nodes.key, draft.value("cluster.nodes"), nodes.place},
+      fmt::format("the job runs on {} GPUs, and the machine has {}; --set cluster.nodes=N decides", gpus,
+                  of_machine));
+}
+
 /// A job that needs fewer GPUs than the machine has runs on a part of it.
 void take_part_of_machine(Draft& draft) {
   const auto gpus = gpus_launched(draft);
@@ -143,8 +155,15 @@ void take_part_of_machine(Draft& draft) {
   if (!gpus || !of_node) return;
   if (*gpus < *of_node && !draft.settled("cluster.gpus_per_node"))
     draft.drop("cluster.gpus_per_node", fmt::format("the job runs on {} of them", *gpus));
-  if (nodes && *nodes * *of_node > *gpus && !draft.settled("cluster.nodes"))
+  const auto started = count_of(draft, launch::kGpusPerNode);
+  const bool fewer = started && *started < *of_node && *started < *gpus;
+  if (fewer && !draft.settled("cluster.gpus_per_node"))
+    draft.drop("cluster.gpus_per_node", fmt::format("the job has {} processes a node", *started));
+  const std::int64_t used = fewer ? *started : *of_node;
+  if (nodes && *nodes * used > *gpus && !draft.settled("cluster.nodes"))
     draft.drop("cluster.nodes", fmt::format("the job runs on {} GPUs of them", *gpus));
+  else if (nodes)
+    refuse_larger_job(draft, *gpus, *nodes * used);
 }
 
 /// GPUs of a node: as told, as the cluster of the catalog has them, or as usual.

@@ -85,6 +85,11 @@ void Draft::lack(const SourceKey& key, std::string note) {
   add({Fate::missing, key.place, key.key, described(key.value), "", std::move(note)});
 }
 
+void Draft::lack(const SourceKey& key, std::string_view ours, std::string note) {
+  if (settled(ours)) return ignore(key, fmt::format("--set gives {}", ours));
+  add({Fate::missing, key.place, key.key, described(key.value), std::string(ours), std::move(note)});
+}
+
 void Draft::lack(std::string_view ours, std::string note) {
   add({Fate::missing, {}, "", "", std::string(ours), std::move(note)});
 }

@@ -81,6 +81,8 @@ class Draft {
   void await(const SourceKey& key, std::string_view ours, std::string note);
   /// Settles what was awaited: no file comes after.
   void settle_awaited();
+  /// Says so unless the user gave `ours`, which resolves it.
+  void lack(const SourceKey& key, std::string_view ours, std::string note);
   /// Says that no file gives what is needed for `ours`.
   void lack(std::string_view ours, std::string note);
 

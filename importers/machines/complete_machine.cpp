@@ -155,7 +155,7 @@ void complete_fabric(Draft& draft) {
 }
 
 void choose_fabric(Draft& draft) {
-  if (draft.value("cluster.base").is_string() && !has_part(draft, "cluster.fabric")) return;
+  if (draft.value("cluster.base").is_string() && !draft.has("cluster.fabric.kind")) return;
   if (draft.has("cluster.fabric.nic_gbps")) return complete_fabric(draft);
   if (has_part(draft, "cluster.fabric") || number_or(draft, "cluster.nodes", 1) > 1)
     draft.lack("cluster.fabric.nic_gbps",
@@ -187,8 +187,10 @@ void choose_gpus_of_node(Draft& draft, const Catalog& catalog) {
 void complete_machine(Draft& draft, const Catalog& catalog) {
   if (!describes_machine(draft) || has_part(draft, "cluster.graph")) return;
   lack_gpu(draft);
-  if (!draft.value("cluster.base").is_string()) {
-    choose_wiring(draft, catalog);
+  const bool named = draft.value("cluster.base").is_string();
+  if (!named) choose_wiring(draft, catalog);
+  // A wiring of its own takes nothing from the cluster that was named.
+  if (!named || draft.has("cluster.node.kind")) {
     choose_host_way(draft, catalog);
     choose_link_rate(draft, catalog);
     choose_node_constants(draft, catalog);

@@ -95,7 +95,7 @@ void map_device_links(const GraphDevice& device, const std::string& xpu, const I
   if (wiring.kind.empty() || device.connections.empty()) return;
   const SourceKey key{"connections", wiring.found, place};
   if (wiring.nearest && !context.options.approximate)
-    return draft.lack(key,
+    return draft.lack(key, "cluster.node.kind",
                       "no wiring of Orrery is like this: --approximate takes a full mesh, --set "
                       "cluster.node.kind=KIND another one");
   draft.map(key, "cluster.node.kind", wiring.kind);

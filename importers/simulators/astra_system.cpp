@@ -40,7 +40,8 @@ void map_algorithm(const SourceKey& key, const SourceKeys&, Draft& draft) {
     return draft.map(key, ours, "hierarchical", "an algorithm for each dimension, one after the other");
   const Json& name = key.value.is_array() && !key.value.empty() ? key.value.front() : key.value;
   const std::string_view algorithm = algorithm_of(name);
-  if (algorithm.empty()) return draft.lack(key, fmt::format("no algorithm of Orrery: --set {}=NAME", ours));
+  if (algorithm.empty())
+    return draft.lack(key, ours, fmt::format("no algorithm of Orrery: --set {}=NAME", ours));
   draft.map(key, ours, algorithm);
 }
 

@@ -25,13 +25,13 @@ void map_datatype(const SourceKey& key, const SourceKeys&, Draft& draft) {
       {{"float32", "fp32"}, {"float16", "fp16"}, {"bfloat16", "bf16"}, {"float8", "fp8"}}};
   for (const auto& [theirs, ours] : kTypes)
     if (key.value == theirs) return draft.map(key, "plan.precision", ours);
-  draft.lack(key, "no precision of Orrery: --set plan.precision=NAME");
+  draft.lack(key, "plan.precision", "no precision of Orrery: --set plan.precision=NAME");
 }
 
 void map_attention(const SourceKey& key, const SourceKeys&, Draft& draft) {
   if (key.value == "multiquery") return draft.map(key, "model.kv_heads", 1);
   if (key.value == "multihead") return draft.ignore(key, "as many key and value heads as heads, the default");
-  draft.lack(key, "unknown kind of attention: --set model.kv_heads=N");
+  draft.lack(key, "model.kv_heads", "unknown kind of attention: --set model.kv_heads=N");
 }
 
 void map_recompute(const SourceKey& key, const SourceKeys&, Draft& draft) {
@@ -39,7 +39,7 @@ void map_recompute(const SourceKey& key, const SourceKeys&, Draft& draft) {
       {{"none", "none"}, {"full", "full"}, {"attn_only", "selective"}}};
   for (const auto& [theirs, ours] : kKinds)
     if (key.value == theirs) return draft.map(key, "plan.recompute", ours);
-  draft.lack(key, "allowed none, attn_only, full: --set plan.recompute=NAME");
+  draft.lack(key, "plan.recompute", "allowed none, attn_only, full: --set plan.recompute=NAME");
 }
 
 void map_interleaving(const SourceKey& key, const SourceKeys&, Draft& draft) {
@@ -56,7 +56,8 @@ void map_sharding(const SourceKey& key, const SourceKeys&, Draft& draft) {
 /// goes to the next stage is split.
 void map_communication(const SourceKey& key, const SourceKeys&, Draft& draft) {
   if (key.value != "ar" && key.value != "rs_ag" && key.value != "p2p_rs_ag")
-    return draft.lack(key, "allowed ar, rs_ag, p2p_rs_ag: --set plan.sequence_parallel=FLAG");
+    return draft.lack(key, "plan.sequence_parallel",
+                      "allowed ar, rs_ag, p2p_rs_ag: --set plan.sequence_parallel=FLAG");
   draft.map(key, "plan.sequence_parallel", key.value == "rs_ag");
   if (key.value != "rs_ag") draft.map(key, "plan.scatter_gather", key.value == "p2p_rs_ag");
 }

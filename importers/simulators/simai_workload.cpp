@@ -42,7 +42,7 @@ void map_virtual(const SourceKey& key, const SourceKeys& all, Draft& draft) {
 
 void map_checkpoints(const SourceKey& key, const SourceKeys&, Draft& draft) {
   if (key.value == 0) return draft.map(key, "plan.recompute", "none");
-  draft.lack(key, "layers that are computed again from others: --set plan.recompute=NAME");
+  draft.lack(key, "plan.recompute", "layers that are computed again from others: --set plan.recompute=NAME");
 }
 
 constexpr std::string_view kOfMessages = "Orrery counts messages itself, from the model and the plan";

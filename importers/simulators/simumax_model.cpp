@@ -41,7 +41,8 @@ void map_shared(const SourceKey& key, const SourceKeys& all, Draft& draft) {
   const bool numbers = key.value.is_number_integer() && width.is_number_integer() && width > 0;
   if (!is_mixture(all) || key.value.is_null() || key.value == 0) return draft.ignore(key, "no shared expert");
   if (!numbers || key.value.get<std::int64_t>() % width.get<std::int64_t>() != 0)
-    return draft.lack(key, "Orrery's shared experts are as wide as the others: --set model.shared_experts=N");
+    return draft.lack(key, "model.shared_experts",
+                      "Orrery's shared experts are as wide as the others: --set model.shared_experts=N");
   draft.map(key, "model.shared_experts", key.value.get<std::int64_t>() / width.get<std::int64_t>(),
             fmt::format("of {} each", width.dump()));
 }

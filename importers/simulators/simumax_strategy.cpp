@@ -24,7 +24,7 @@ void map_chunks(const SourceKey& key, const SourceKeys&, Draft& draft) {
 
 void map_dispatcher(const SourceKey& key, const SourceKeys&, Draft& draft) {
   if (key.value == "all2all") return draft.map(key, "plan.dispatcher", "all-to-all");
-  draft.lack(key, "allowed all2all: --set plan.dispatcher=NAME");
+  draft.lack(key, "plan.dispatcher", "allowed all2all: --set plan.dispatcher=NAME");
 }
 
 void map_flash(const SourceKey& key, const SourceKeys&, Draft& draft) {
@@ -74,11 +74,13 @@ bool recomputes(const SourceKeys& all) {
 }
 
 void map_granularity(const SourceKey& key, const SourceKeys& all, Draft& draft) {
+  if (draft.settled("plan.recompute")) return draft.ignore(key, "--set gives plan.recompute");
   if (!recomputes(all)) return draft.map(key, "plan.recompute", "none");
   const Json modules = modules_of(all);
   const bool whole = key.value == "full_block" || key.value == "full";
   if (!whole && modules.empty())
-    return draft.lack(key, "no part of a layer is true beside it: --set plan.recompute=NAME");
+    return draft.lack(key, "plan.recompute",
+                      "no part of a layer is true beside it: --set plan.recompute=NAME");
   draft.map(key, "plan.recompute.modules", whole ? Json::array({"layer"}) : modules,
             whole ? "whole layers" : fmt::format("the parts that are true: {}", modules.dump()));
   map_layers(all, draft);

@@ -95,7 +95,8 @@ void ExpertLayer::add_mlp_gradient(std::vector<Kernel>& kernels) const {
 /// weighted_bias_quick_geglu_impl): a clamp of each half, and a copy that joins them.
 void ExpertLayer::add_clamps(std::vector<Kernel>& kernels) const {
   if (!clamps()) return;
-  for (const Bytes bytes : {2, 2, 4}) kernels.push_back(as(KernelClass::activation, memory(bytes * activation_inputs())));
+  for (const Bytes bytes : {2, 2, 4})
+    kernels.push_back(as(KernelClass::activation, memory(bytes * activation_inputs())));
 }
 
 /// PyTorch's gradient of a clamp compares with each bound (3 bytes a value), joins the results (3) where
@@ -103,7 +104,8 @@ void ExpertLayer::add_clamps(std::vector<Kernel>& kernels) const {
 /// copy (4) joins them.
 void ExpertLayer::add_clamp_gradients(std::vector<Kernel>& kernels) const {
   if (!clamps()) return;
-  for (const Bytes of_half : {3, 5, 3, 3, 3, 5}) kernels.push_back(as(KernelClass::activation, memory(of_half * activation_inputs() / 2)));
+  for (const Bytes of_half : {3, 5, 3, 3, 3, 5})
+    kernels.push_back(as(KernelClass::activation, memory(of_half * activation_inputs() / 2)));
   kernels.push_back(as(KernelClass::activation, memory(4 * activation_inputs())));
 }
 

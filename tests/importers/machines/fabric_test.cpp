@@ -104,6 +104,23 @@ TEST_CASE("a job of fewer GPUs runs on a part of the machine") {
   CHECK(items_of(imported, Fate::ignored).find("runs on 32 GPUs") != std::string::npos);
 }
 
+TEST_CASE(
+    "a job of more GPUs than the machine has contradicts it, one of fewer processes a node takes more "
+    "nodes") {
+  const std::string conf = "SwitchName=leaf Nodes=srv[01-16]\n";
+  const std::vector<std::string> machine{"cluster.gpu=h100", "cluster.fabric.nic_gbps=400"};
+  const auto with = [&machine](const std::vector<std::string>& more) {
+    std::vector<std::string> settings = machine;
+    settings.insert(settings.end(), more.begin(), more.end());
+    return settings;
+  };
+  const Imported larger = import_texts({conf}, with({"launch.gpus=256"}));
+  CHECK(items_of(larger, Fate::contradictory).find("256 GPUs, and the machine has 128") != std::string::npos);
+  const auto spread = experiment_of(import_texts({conf}, with({"launch.gpus=16", "launch.gpus_per_node=4"})));
+  CHECK(spread.at("cluster").at("nodes") == 4);
+  CHECK(spread.at("cluster").at("gpus_per_node") == 4);
+}
+
 TEST_CASE("topology.yaml takes the default topology, and blocks are NVLink domains where there are such") {
   const std::string yaml =
       "- topology: first\n  flat: true\n- topology: second\n  cluster_default: true\n  block:\n    blocks:\n"

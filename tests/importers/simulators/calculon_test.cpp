@@ -51,6 +51,9 @@ TEST_CASE("what no experiment says is refused by name") {
   const Imported offload = import_texts({kApplication, execution(R"(, "weight_offload": true)")});
   CHECK(offload.stopped());
   CHECK(items_of(offload, Fate::missing).find("weight_offload") != std::string::npos);
+  const std::string strange = execution(R"(, "attention_type": "linear")");
+  CHECK(import_texts({kApplication, strange}).stopped());
+  CHECK_FALSE(import_texts({kApplication, strange}, {"model.kv_heads=8"}).stopped());
   const Imported forward = import_texts({kApplication, execution(R"(, "training": false)")});
   CHECK(items_of(forward, Fate::missing).find("training") != std::string::npos);
 }
