@@ -92,7 +92,9 @@ def link_of(path, schema, same):
         return ""
     if "." not in path:
         return f" ([keys]({PARTS}{path}.md))"
-    return f" ([keys](#{re.sub(r'[^a-z0-9_-]', '', same.get(below[0], below[0]))}))"
+    table = same.get(below[0], below[0])
+    page = "" if table.split(".")[0] == path.split(".")[0] else table.split(".")[0] + ".md"
+    return f" ([keys]({page}#{re.sub(r'[^a-z0-9_-]', '', table)}))"
 
 
 def row(path, key, schema, required, notes, same):

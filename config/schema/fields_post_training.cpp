@@ -65,7 +65,7 @@ const std::vector<Field<PostTraining>>& post_training_fields() {
       T::choice(
           "offload", {kStateOffloadNames, nullptr, {}},
           +[](P& p, std::size_t i) { p.offload = static_cast<StateOffload>(i); }, "auto",
-          "states of the actor that leave its GPUs while rollouts run there; auto: all if they do not fit"),
+          "states of the actor that leave its GPUs while rollouts run there; auto: as few as make room"),
       T::integer("steps", 1, 1000, &P::steps, "1; with staleness those that settle", "to simulate"),
   };
   return fields;

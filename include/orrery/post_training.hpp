@@ -56,7 +56,7 @@ inline constexpr std::array<std::string_view, 3> kWeightSyncMethodNames{"broadca
 
 /// Says which states of the actor leave the GPU while rollouts are generated on it.
 enum class StateOffload : std::uint8_t {
-  automatic,  ///< all if they do not fit beside the rollouts, else none
+  automatic,  ///< the least of the following that makes room for the rollouts
   none,
   optimizer,  ///< main weights and moments
   all,        ///< weights too
