@@ -1,8 +1,6 @@
 #include "studies/long_run/run_simulation.hpp"
 
 #include <algorithm>
-#include <array>
-#include <numeric>
 #include <utility>
 
 #include "studies/long_run/outages.hpp"
@@ -98,8 +96,6 @@ class RunSimulation {
     if (maintenance_due_ <= now()) return maintain();
     if (outages_.take_back(now()) && model_.policy == RecoveryPolicy::shrink) grow();
   }
-
-  // --- steps -------------------------------------------------------------------------------------------
 
   Segment next_segment() {
     find_level();
@@ -199,8 +195,6 @@ class RunSimulation {
     return true;
   }
 
-  // --- checkpoints --------------------------------------------------------------------------------------
-
   /// Writes a checkpoint, after the one before it is written; false if a failure came between.
   bool save() {
     const CheckpointModel& checkpoint = model_.checkpoint;
@@ -243,8 +237,6 @@ class RunSimulation {
     first_.survive(model_.checkpoint.first, reach, now());
     if (model_.checkpoint.second) second_.survive(*model_.checkpoint.second, reach, now());
   }
-
-  // --- failures -----------------------------------------------------------------------------------------
 
   /// Lets time pass unless a failure comes between, which it returns.
   Interruption pause(LongPicoseconds duration, TimeUse use) {
