@@ -20,14 +20,14 @@ std::string weeks(const std::string& run) {
 }
 
 /// Reads with the catalog of the program.
-Experiment read(const std::string& run) {
+Experiment read_run(const std::string& run) {
   const std::string text = R"({"model": "gpt3-125m", "cluster": "dgx-h100", "plan": {"data_parallel": 8},
                               "run": {)" +
                            run + "}}";
   return read_experiment_text(text, "test", {}, Catalog::embedded(), menus()).experiment;
 }
 
-void refuses(const std::string& run, const std::string& message) {
+void refuses_run(const std::string& run, const std::string& message) {
   const std::string found = diagnostics(weeks(run));
   CAPTURE(found);
   CHECK(found.find(message) != std::string::npos);
@@ -53,7 +53,7 @@ class FailureFile {
 
 TEST_CASE("a run is read") {
   const Experiment experiment =
-      read(R"("tokens": "15T", "checkpoint": {"interval_minutes": 20, "mode": "async"},
+      read_run(R"("tokens": "15T", "checkpoint": {"interval_minutes": 20, "mode": "async"},
     "failures": {"components": {"gpu": {"mtbf_hours": 1e5}, "software": {"mtbf_hours": 1e4}}},
     "recovery": {"policy": "spares", "hot_spares": 4})");
   REQUIRE(experiment.run);
@@ -69,19 +69,19 @@ TEST_CASE("a run is read") {
 TEST_CASE("the interval is chosen where a name stands for it") {
   for (const char* checkpoint : {R"("optimal")", R"({"interval": "optimal"})",
                                  R"({"interval_steps": "optimal"})", R"({"interval_minutes": "optimal"})"})
-    CHECK(read(std::string(R"("steps": 9, "checkpoint": )") + checkpoint).run->checkpoint->interval ==
+    CHECK(read_run(std::string(R"("steps": 9, "checkpoint": )") + checkpoint).run->checkpoint->interval ==
           CheckpointInterval::optimal);
 }
 
 TEST_CASE("failure rates come from the catalog, and are changed") {
-  const LongRun run = *read(R"("steps": 9, "failures": {"preset": "llama3-2024",
+  const LongRun run = *read_run(R"("steps": 9, "failures": {"preset": "llama3-2024",
     "components": {"gpu": {"mtbf_hours": 1000}}})")
                            .run;
   CHECK(of(run, FailureComponent::gpu).mtbf_hours == 1000);
   // 16,384 GPUs in 54 days over 73.
   CHECK(of(run, FailureComponent::memory).mtbf_hours ==
         doctest::Approx(16384.0 * 54 * 24 / 73).epsilon(1e-5));
-  CHECK(read(R"("steps": 9, "failures": "rsc-1")").run->failures.preset == "rsc-1");
+  CHECK(read_run(R"("steps": 9, "failures": "rsc-1")").run->failures.preset == "rsc-1");
 }
 
 TEST_CASE("reading the resolved experiment gives the same run") {
@@ -105,41 +105,41 @@ TEST_CASE("reading the resolved experiment gives the same run") {
 }
 
 TEST_CASE("keys that contradict each other or do nothing are refused") {
-  refuses(R"("steps": 9, "tokens": 9)", "/run/tokens: found beside steps, allowed one of them");
-  refuses(R"("stepz": 9)", "found unknown key");
-  refuses(R"("checkpoint": "optimum")", "did you mean \"optimal\"?");
-  refuses(R"("checkpoint": {"interval_steps": 5, "interval": "optimal"})", "found beside interval_steps");
-  refuses(R"("checkpoint": {"persist_every": 5})", "found without mode multi-level");
-  refuses(R"("checkpoint": {"mode": "multi-level", "target": "filesystem"})", "it is the persistent_target");
-  refuses(R"("checkpoint": {"overlap_copy": true})", "allowed with async, multi-level");
-  refuses(R"("evaluation": {"interval_steps": 5})", "evaluation without samples");
-  refuses(R"("failures": {"components": {"gpus": {"mtbf_hours": 5}}})", "found unknown key \"gpus\"");
-  refuses(R"("failures": {"components": {"gpu": {"shape": 5, "mtbf_hours": 1}}})",
+  refuses_run(R"("steps": 9, "tokens": 9)", "/run/tokens: found beside steps, allowed one of them");
+  refuses_run(R"("stepz": 9)", "found unknown key");
+  refuses_run(R"("checkpoint": "optimum")", "did you mean \"optimal\"?");
+  refuses_run(R"("checkpoint": {"interval_steps": 5, "interval": "optimal"})", "found beside interval_steps");
+  refuses_run(R"("checkpoint": {"persist_every": 5})", "found without mode multi-level");
+  refuses_run(R"("checkpoint": {"mode": "multi-level", "target": "filesystem"})", "it is the persistent_target");
+  refuses_run(R"("checkpoint": {"overlap_copy": true})", "allowed with async, multi-level");
+  refuses_run(R"("evaluation": {"interval_steps": 5})", "evaluation without samples");
+  refuses_run(R"("failures": {"components": {"gpus": {"mtbf_hours": 5}}})", "found unknown key \"gpus\"");
+  refuses_run(R"("failures": {"components": {"gpu": {"shape": 5, "mtbf_hours": 1}}})",
           "without distribution weibull");
-  refuses(R"("failures": {"components": {"gpu": {"distribution": "weibull", "mtbf_hours": 1}}})",
+  refuses_run(R"("failures": {"components": {"gpu": {"distribution": "weibull", "mtbf_hours": 1}}})",
           "/run/failures/components/gpu/shape: missing");
-  refuses(R"("failures": {"components": {"gpu": {"distribution": "empirical"}}})", "allowed a list of 1 to");
-  refuses(R"("failures": {"components": {"gpu": {"mtbf_hours": 0}}})", "allowed a number from");
-  refuses(R"("failures": "llama4")", "orrery list failures");
-  refuses(R"("failures": {"silent": {"mtbf_hours": 5, "speed": 0.5}})", "silent faults slow nothing");
-  refuses(R"("recovery": {"hot_spares": 5})", "found with policy restart");
-  refuses(R"("recovery": {"policy": "spares", "keep_batch": true})", "allowed with shrink");
+  refuses_run(R"("failures": {"components": {"gpu": {"distribution": "empirical"}}})", "allowed a list of 1 to");
+  refuses_run(R"("failures": {"components": {"gpu": {"mtbf_hours": 0}}})", "allowed a number from");
+  refuses_run(R"("failures": "llama4")", "orrery list failures");
+  refuses_run(R"("failures": {"silent": {"mtbf_hours": 5, "speed": 0.5}})", "silent faults slow nothing");
+  refuses_run(R"("recovery": {"hot_spares": 5})", "found with policy restart");
+  refuses_run(R"("recovery": {"policy": "spares", "keep_batch": true})", "allowed with shrink");
 }
 
 TEST_CASE("a trace of failures is read, or its line is named") {
   const FailureFile good("time_hours,component,node,repair_hours\n1.5,gpu,0,2\n# a comment\n3,software,,\n");
-  const LongRun run = *read(R"("steps": 9, "failures": {"trace": ")" + good.path + R"("})").run;
+  const LongRun run = *read_run(R"("steps": 9, "failures": {"trace": ")" + good.path + R"("})").run;
   REQUIRE(run.failures.trace.size() == 2);
   CHECK(run.failures.trace[0].repair_hours == 2);
   CHECK(run.failures.trace[1].node == -1);
   const auto refuses_file = [](const std::string& text, const std::string& message) {
     const FailureFile file(text);
-    refuses(R"("failures": {"trace": ")" + file.path + R"("})", message);
+    refuses_run(R"("failures": {"trace": ")" + file.path + R"("})", message);
   };
   refuses_file("time_hours,component\n1,gpu\n0.5,gpu\n", ":3:1: found a failure before the one above");
   refuses_file("time_hours,component\n1,gbu\n", "did you mean \"gpu\"?");
   refuses_file("time_hours,component\n-1,gpu\n", ":2:1: found time_hours \"-1\"");
   refuses_file("time,component\n1,gpu\n", "found column \"time\"");
   refuses_file("time_hours,component\n", "found no failures");
-  refuses(R"("failures": {"trace": "/nowhere"})", "/run/failures/trace");
+  refuses_run(R"("failures": {"trace": "/nowhere"})", "/run/failures/trace");
 }

@@ -7,7 +7,7 @@ using namespace orrery;
 
 namespace {
 
-constexpr const char* kApart =
+constexpr const char* kTwoShares =
     R"({"model": "llama3.1-8b", "cluster": {"base": "dgx-h100", "nodes": 2},
         "post_training": {"algorithm": "grpo", "prompts_per_step": 8, "samples_per_prompt": 4,
           "prompt_tokens": 112, "response_tokens": 400, "placement": "disaggregated",
@@ -18,13 +18,13 @@ constexpr std::int64_t kParameters = 8'030'261'248;
 constexpr Bytes kRolloutBytes = 8'030'000'000;
 
 WeightSync sync_with(std::vector<std::string> overrides) {
-  const PostTrainingExperiment experiment(kApart, "test", overrides, Catalog::embedded(), menus());
+  const PostTrainingExperiment experiment(kTwoShares, "test", overrides, Catalog::embedded(), menus());
   Memo memo;
   return weight_sync(experiment, kParameters, kRolloutBytes, memo);
 }
 
 Model model_named(const char* name) {
-  const PostTrainingExperiment experiment(kApart, "test", {std::string("model=") + name}, Catalog::embedded(),
+  const PostTrainingExperiment experiment(kTwoShares, "test", {std::string("model=") + name}, Catalog::embedded(),
                                           menus());
   return experiment.role(PostTrainingRole::actor).model;
 }
