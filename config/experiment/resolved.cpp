@@ -295,6 +295,7 @@ class ResolvedTree {
           part(of, component_failures_fields());
       if (of.law != FailureLaw::weibull)
         for (const char* key : {"shape", "age_hours"}) component.erase(key);
+      if (of.law == FailureLaw::empirical) component.erase("mtbf_hours");
       if (!of.gaps_hours.empty()) component["gaps_hours"] = of.gaps_hours;
     }
     if (failures.nodes_per_switch > 0) out["correlated"]["nodes_per_switch"] = failures.nodes_per_switch;

@@ -134,7 +134,8 @@ void read_neox_shape(LaunchArguments& all) {
     const LaunchArgument* argument = all.take(name);
     return argument != nullptr && argument->value.is_number() && argument->value > 0;
   };
-  const bool drops = share("hidden_dropout") | share("attention_dropout");
+  const bool of_hidden = share("hidden_dropout"), of_attention = share("attention_dropout");
+  const bool drops = of_hidden || of_attention;
   const char* told = all.contains("hidden_dropout") ? "hidden_dropout" : "attention_dropout";
   all.became(told, "model.dropout", drops);
   all.draft().default_to("model.dropout", false, "GPT-NeoX's default");

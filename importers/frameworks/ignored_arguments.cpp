@@ -26,7 +26,7 @@ constexpr std::string_view kInference = "inference, which training does not run"
 constexpr std::string_view kOtherModel = "of another kind of model";
 constexpr std::string_view kWindowOf = "stands with the window";
 
-constexpr std::array kArgumentReasons{
+constexpr ArgumentReason kArgumentReasons[]{
     ArgumentReason{"log_*", kLogging},
     ArgumentReason{"logging_*", kLogging},
     ArgumentReason{"tensorboard*", kLogging},

@@ -169,7 +169,7 @@ bool describes_machine(const Draft& draft) {
     const std::string& key = fact.first;
     const bool of_machine = key.starts_with("cluster.node.") || key.starts_with("cluster.fabric.") ||
                             key.starts_with("cluster.graph") || key.starts_with("cluster.gpu") ||
-                            key.starts_with(launch::kMeasured);
+                            key == launch::kMeasured || key.starts_with(std::string(launch::kMeasured) + ".");
     return of_machine && draft.stated(key) && !draft.settled(key);
   });
 }

@@ -66,6 +66,7 @@ class Result:
     training_energy_kwh: float | None
     training_cost_usd: float | None
     breakdown_s: Section
+    kernels_s: Section | None
     pipeline_bubble_fraction: float | None
     utilization: Section
     memory: Section

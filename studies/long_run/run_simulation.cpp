@@ -62,6 +62,7 @@ class RunSimulation {
 
   /// Makes steps until the next checkpoint, evaluation or change of the batch, or until something happens.
   void advance() {
+    if (outages_.lost() >= model_.replicas) return wait_for_a_replica();
     const Segment segment = next_segment();
     const LongPicoseconds event = next_event();
     if (make_intervals(segment, event)) return;
@@ -78,6 +79,11 @@ class RunSimulation {
       make_steps(segment, static_cast<std::int64_t>(whole) + 1);
     }
     if (ledger_.counted().progress < goal_) handle_event();
+  }
+
+  /// Nobody is left to go on until the first one comes back.
+  void wait_for_a_replica() {
+    if (const Interruption failure = wait_for_nodes()) recover(*failure);
   }
 
   [[nodiscard]] LongPicoseconds next_event() const {

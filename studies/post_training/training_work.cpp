@@ -79,18 +79,19 @@ TrainingWork TrainingPricer::work(const std::vector<Sample>& samples) {
   for (const Sample& sample : samples) lengths.push_back(sample.tokens());
   TrainingWork work;
   PhaseTimes& times = work.phases;
-  using Work = PostTrainingPhase;
+  using Timed = PostTrainingPhase;
   using Role = PostTrainingRole;
-  if (section.old_log_probabilities) of(times, Work::old_log_probabilities) = forward(Role::actor, lengths);
-  if (experiment_.has(Role::reference)) of(times, Work::reference) = forward(Role::reference, lengths);
-  if (experiment_.has(Role::critic)) of(times, Work::values) = forward(Role::critic, lengths);
-  if (experiment_.has(Role::reward)) of(times, Work::reward) = forward(Role::reward, lengths);
-  of(times, Work::update_actor) = updates(Role::actor, lengths, &work.first_update);
-  if (experiment_.has(Role::critic)) of(times, Work::update_critic) = updates(Role::critic, lengths, nullptr);
+  if (section.old_log_probabilities) of(times, Timed::old_log_probabilities) = forward(Role::actor, lengths);
+  if (experiment_.has(Role::reference)) of(times, Timed::reference) = forward(Role::reference, lengths);
+  if (experiment_.has(Role::critic)) of(times, Timed::values) = forward(Role::critic, lengths);
+  if (experiment_.has(Role::reward)) of(times, Timed::reward) = forward(Role::reward, lengths);
+  of(times, Timed::update_actor) = updates(Role::actor, lengths, &work.first_update);
+  if (experiment_.has(Role::critic))
+    of(times, Timed::update_critic) = updates(Role::critic, lengths, nullptr);
   // Roles with GPUs of their own work side by side, others in turn.
-  const std::array experience{of(times, Work::old_log_probabilities), of(times, Work::reference),
-                              of(times, Work::values), of(times, Work::reward)};
-  const std::array update{of(times, Work::update_actor), of(times, Work::update_critic)};
+  const std::array experience{of(times, Timed::old_log_probabilities), of(times, Timed::reference),
+                              of(times, Timed::values), of(times, Timed::reward)};
+  const std::array update{of(times, Timed::update_actor), of(times, Timed::update_critic)};
   if (section.placement == RolePlacement::hybrid) {
     work.experience_ps = *std::ranges::max_element(experience);
     work.update_ps = *std::ranges::max_element(update);

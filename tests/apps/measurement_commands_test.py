@@ -165,11 +165,11 @@ class MeasurementCommands(CommandLineCase):
 
     def test_explain_a_trace(self):
         traces = self.traces('cluster.overrides=[{"gpu": 1, "speed": 0.8}]')
-        out = orrery("explain", self.experiment, *traces, "--json", self.path / "e.json", "--html", self.path / "e.html",
+        out = orrery("explain", self.experiment, *traces, "--json", self.path / "found.json", "--html", self.path / "e.html",
                      "--trace", self.path / "both.json", "--calibrate")
         self.assertEqual((out.returncode, out.stderr), (0, ""))
         self.assertIn("rank 1", out.stdout)
-        found = json.loads((self.path / "e.json").read_text())
+        found = json.loads((self.path / "found.json").read_text())
         self.assertEqual(sum(term["difference_ps"] for term in found["terms"]), round(found["difference_s"] * 1e12))
         slow = next(one for one in found["findings"] if one["cause"] == "rank 1")
         self.assertAlmostEqual(slow["factor"], 1.25, delta=0.02)

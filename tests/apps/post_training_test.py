@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 PROGRAM, EXAMPLES = sys.argv[1], pathlib.Path(sys.argv[2])
-STEP = str(EXAMPLES / "post-training-grpo.yaml")
+STEP = str(EXAMPLES / "post-training/grpo.yaml")
 
 
 def run(*arguments, status=0, text=None):

@@ -144,7 +144,8 @@ TEST_CASE("a file of requests that is wrong is refused with its line") {
   says(names, "found no requests");
   says("a,b\n1,2\n", ":1:1: found no column arrival_s");
   says("arrival_s,prompt_token,output_tokens\n",
-       "found no column prompt_tokens, ContextTokens, num_prefill_tokens, but \"prompt_token\"");
+       "found no column prompt_tokens, ContextTokens, num_prefill_tokens, Request tokens, but "
+       "\"prompt_token\"");
   says("arrival_s,prompt_tokens,prompt_tokens,output_tokens\n", "found several columns prompt_tokens");
   says("arrival_s,prompt_tokens,output_tokens,hash_ids\n",
        ":1:39: found hash_ids, allowed only with prefix_reuse");

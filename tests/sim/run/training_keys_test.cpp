@@ -50,7 +50,8 @@ std::string workers(const std::string& sync, const std::string& more = "") {
 /// training days.
 bool of_other_commands(const std::string& key) {
   return key.starts_with("inference") || key.starts_with("problem") || key.starts_with("training") ||
-         key.starts_with("accuracy") || key == "id" || key.ends_with("name");
+         key.starts_with("accuracy") || key.starts_with("post_training") || key.starts_with("run") ||
+         key.starts_with("cluster.storage") || key == "id" || key.ends_with("name");
 }
 
 std::vector<Base> bases() {
@@ -114,6 +115,7 @@ const std::map<std::string, std::string> kUnseen{
     {"cluster.gpu.gemm_efficiency_fp8_blockwise", "the same"},
     {"cluster.gpu.product_pj_per_flop_fp4", "the same"},
     {"plan.overlap_gradient_reduce=true", "gradients of these small models fill no bucket"},
+    {"software.exchange_wait_ms", "nobody loads samples in these"},
     {"software.bucket_parameters_per_copy",
      "the few copies of these models count less than bucket_parameters"},
     {"software.fuses_expert_mlp=true", "none of these is a graph of a whole step with experts"},

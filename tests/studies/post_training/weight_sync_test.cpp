@@ -24,8 +24,8 @@ WeightSync sync_with(std::vector<std::string> overrides) {
 }
 
 Model model_named(const char* name) {
-  const PostTrainingExperiment experiment(kTwoShares, "test", {std::string("model=") + name}, Catalog::embedded(),
-                                          menus());
+  const PostTrainingExperiment experiment(kTwoShares, "test", {std::string("model=") + name},
+                                          Catalog::embedded(), menus());
   return experiment.role(PostTrainingRole::actor).model;
 }
 
