@@ -19,12 +19,11 @@ globalThis.orrery = (() => {
   };
 
   // Bytes of one weight stand together, and most numbers as differences to the one before (packed_column.hpp).
-  const inflate = globalThis.module.exports;
   const decode = (script) => {
     const text = atob(script.textContent);
     const packed = new Uint8Array(text.length);
     for (let i = 0; i < text.length; ++i) packed[i] = text.charCodeAt(i);
-    const weights = inflate(packed, new Uint8Array(Number(script.dataset.bytes)));
+    const weights = globalThis.pako.inflateRaw(packed, { chunkSize: Number(script.dataset.bytes) || 1 });
     script.textContent = "";  // the text has served
     const Numbers = arrays[script.dataset.type];
     const width = Numbers.BYTES_PER_ELEMENT;
