@@ -56,7 +56,7 @@ PROVIDES = {
     "type_traits": "is_convertible_v is_enum_v is_integral_v is_member_object_pointer_v is_same_v remove_reference_t",
     "unordered_map": "unordered_map",
     "unordered_set": "unordered_set",
-    "utility": "as_const move pair swap",
+    "utility": "as_const forward move pair swap",
     "variant": "holds_alternative monostate variant visit",
     "vector": "erase erase_if ssize vector",
 }
