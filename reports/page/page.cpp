@@ -16,7 +16,8 @@ namespace {
 /// Every page includes these styles and scripts before its own scripts.
 constexpr std::array<std::string_view, 3> kStyles{"uPlot.min.css", "page.css", "studies.css"};
 constexpr std::array<std::string_view, 8> kScripts{
-    "uPlot.iife.min.js", "pako_inflate.min.js", "core.js", "format.js", "dom.js", "table.js", "chart_series.js", "chart.js"};
+    "uPlot.iife.min.js", "pako_inflate.min.js", "core.js", "format.js", "dom.js",
+    "table.js",          "chart_series.js",     "chart.js"};
 
 const PageAsset& asset(std::string_view name) {
   const auto found = std::ranges::find(page_assets(), name, &PageAsset::name);
