@@ -69,11 +69,11 @@ OrderedJson scalars(const PostTrainingResult& result) {
           {"generated_samples_per_step", per_step(result.generated)},
           {"prompt_tokens_per_step", per_step(result.prompt_tokens)},
           {"response_tokens_per_step", per_step(result.response_tokens)},
-          {"micro_batches", result.micro_batches},
-          {"replica_imbalance", result.imbalance},
-          {"micro_batch_fill", result.fill},
-          {"rollout_batch_mean", result.batch_mean},
-          {"preemptions", result.preemptions}};
+          {"micro_batches", figure([&] { return result.micro_batches; })},
+          {"replica_imbalance", figure([&] { return result.imbalance; })},
+          {"micro_batch_fill", figure([&] { return result.fill; })},
+          {"rollout_batch_mean", figure([&] { return result.batch_mean; })},
+          {"preemptions", figure([&] { return result.preemptions; })}};
 }
 
 OrderedJson staleness_json(const PostTrainingResult& result) {
@@ -81,15 +81,14 @@ OrderedJson staleness_json(const PostTrainingResult& result) {
           {"most", std::max<std::int64_t>(0, std::ssize(result.staleness) - 1)}};
 }
 
-OrderedJson sync_json(const WeightSync& sync) {
-  return {{"model_bytes", sync.model_bytes},
-          {"rollout_gpu_bytes", sync.rollout_gpu_bytes},
-          {"tensors", sync.tensors},
-          {"host_s", to_seconds(sync.host_ps)},
-          {"gather_s", to_seconds(sync.gather_ps)},
-          {"send_s", to_seconds(sync.send_ps)},
-          {"load_s", to_seconds(sync.load_ps)},
-          {"time_s", to_seconds(sync.total_ps)}};
+OrderedJson sync_json(const PostTrainingResult& result) {
+  const WeightSync& sync = result.sync;
+  const auto seconds = [&](Picoseconds time) { return if_timed(result, [&] { return to_seconds(time); }); };
+  const auto count = [&](std::int64_t number) { return if_timed(result, [&] { return number; }); };
+  return {{"model_bytes", count(sync.model_bytes)}, {"rollout_gpu_bytes", count(sync.rollout_gpu_bytes)},
+          {"tensors", count(sync.tensors)},         {"host_s", seconds(sync.host_ps)},
+          {"gather_s", seconds(sync.gather_ps)},    {"send_s", seconds(sync.send_ps)},
+          {"load_s", seconds(sync.load_ps)},        {"time_s", seconds(sync.total_ps)}};
 }
 
 OrderedJson memory_json(const std::vector<RoleMemory>& roles) {
@@ -109,7 +108,7 @@ OrderedJson whole_json(const PostTrainingResult& result) {
   all["exposed_s"] = phases_json(result.exposed, result);
   all["idle_gpu_s"] = idle_json(result);
   all["staleness"] = staleness_json(result);
-  all["weight_sync"] = sync_json(result.sync);
+  all["weight_sync"] = sync_json(result);
   all["memory"] = memory_json(result.memory);
   return all;
 }
