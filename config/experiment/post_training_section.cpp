@@ -136,9 +136,6 @@ class SectionReader {
     idle("sync_bucket_mb", section_.weight_sync == WeightSyncMethod::checkpoint_engine,
          "weight_sync checkpoint-engine");
     idle("offload", section_.placement != RolePlacement::disaggregated, "placement colocated or hybrid");
-    idle("offload_memory",
-         section_.placement != RolePlacement::disaggregated && section_.offload != StateOffload::none,
-         "states that leave the GPUs (placement colocated or hybrid, offload other than none)");
     idle("forward_micro_batch_tokens", computes_forward_alone(),
          "old_log_probabilities, a reference, a critic or a reward model");
     idle("prefix_sharing", section_.samples_per_prompt > 1, "several samples_per_prompt");

@@ -66,10 +66,6 @@ const std::vector<Field<PostTraining>>& post_training_fields() {
           "offload", {kStateOffloadNames, nullptr, {}},
           +[](P& p, std::size_t i) { p.offload = static_cast<StateOffload>(i); }, "auto",
           "states of the actor that leave its GPUs while rollouts run there; auto: as few as make room"),
-      T::choice(
-          "offload_memory", {kOffloadMemoryNames, nullptr, {}},
-          +[](P& p, std::size_t i) { p.offload_memory = static_cast<OffloadMemory>(i); }, "pinned",
-          "of the host, for states of the optimizer; pageable: 1.8e9 bytes/s out and 16e9 back"),
       T::integer("steps", 1, 1000, &P::steps, "1; with staleness those that settle", "to simulate"),
   };
   return fields;

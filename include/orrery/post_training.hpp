@@ -63,13 +63,6 @@ enum class StateOffload : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 4> kStateOffloadNames{"auto", "none", "optimizer", "all"};
 
-/// Memory of the host that states of the optimizer go to. Weights go to pinned memory.
-enum class OffloadMemory : std::uint8_t {
-  pinned,    ///< at the rate of the link
-  pageable,  ///< through a buffer of the driver, into pages that are new each time
-};
-inline constexpr std::array<std::string_view, 2> kOffloadMemoryNames{"pinned", "pageable"};
-
 enum class RewardKind : std::uint8_t {
   none,      ///< a rule that takes no time
   model,     ///< a forward pass of a reward model
@@ -108,7 +101,6 @@ struct PostTraining {
   double sync_tensor_us = 770;
   double sync_bucket_mb = 1024;  ///< checkpoint_engine: 1e6 bytes that are on their way together
   StateOffload offload = StateOffload::automatic;
-  OffloadMemory offload_memory = OffloadMemory::pinned;
   std::int64_t steps = 0;  ///< simulated; 0: one, or where steps overlap as many as settle
   std::array<std::int64_t, kPostTrainingRoleCount> gpus{};  ///< of each role; 0: as the placement says
 

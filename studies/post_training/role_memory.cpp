@@ -14,32 +14,9 @@ const StageMemory& fullest(const Report& report) {
   return *std::ranges::max_element(report.stage_memory, {}, &StageMemory::device);
 }
 
-/// What leaves a GPU while rollouts run there.
-struct LeavingStates {
-  Bytes optimizer = 0;
-  Bytes parameters = 0;
-
-  [[nodiscard]] Bytes total() const { return optimizer + parameters; }
-};
-
-LeavingStates leaving_states(StateOffload offload, const StageMemory& stage) {
-  if (offload == StateOffload::none) return {};
-  return {stage.optimizer(), offload == StateOffload::all ? stage.parameters : 0};
-}
-
-/// Rates of a process that copies tensor by tensor between a GPU and pageable memory. Out of the GPU each
-/// copy touches pages that are new: 1.8 GB/s on H100s in NeMo-RL (issue 3976 of 2026), 2.8 on an H200 in
-/// SGLang (pull request 32032). Back, and into pages that are there, it goes through a buffer of the
-/// driver: 16.1 GB/s (issue 3976).
-constexpr double kPageableToHostGbPerS = 1.8;
-constexpr double kPageableFromHostGbPerS = 16.1;
-
-Picoseconds copy_ps(const LeavingStates& states, double optimizer_gb_per_s, double link_gb_per_s) {
-  const auto at = [](Bytes bytes, double gb_per_s) {
-    return transfer_ps(bytes, static_cast<std::int64_t>(gb_per_s * 1e9));
-  };
-  return at(states.optimizer, std::min(optimizer_gb_per_s, link_gb_per_s)) +
-         at(states.parameters, link_gb_per_s);
+Bytes bytes_that_leave(StateOffload offload, const StageMemory& stage) {
+  if (offload == StateOffload::none) return 0;
+  return stage.optimizer() + (offload == StateOffload::all ? stage.parameters : 0);
 }
 
 double gigabytes(Bytes bytes) { return static_cast<double>(bytes) / 1e9; }
@@ -94,7 +71,7 @@ class RoleMemories {
     const Bytes engine = result_.roles[1].peak;
     const Bytes usable = actor.gpu_usable_memory;
     const auto held = [&](StateOffload offload) {
-      return stage.states() - stage.gradients - leaving_states(offload, stage).total() + engine;
+      return stage.states() - stage.gradients - bytes_that_leave(offload, stage) + engine;
     };
     StateOffload chosen = section_.offload;
     if (chosen == StateOffload::automatic) {
@@ -108,14 +85,13 @@ class RoleMemories {
                       "GB that can be "
                       "used: offload them, or give the engine less memory (gpu_memory_utilization)",
                       gigabytes(engine), gigabytes(held(chosen) - engine), gigabytes(usable)));
-    const LeavingStates leaving = leaving_states(chosen, stage);
-    result_.roles.front().offloaded = leaving.total();
+    const Bytes leaving = bytes_that_leave(chosen, stage);
+    result_.roles.front().offloaded = leaving;
     const double gb_per_s =
         experiment_.role(PostTrainingRole::actor).cluster.gpu_of_class(0).host_link_gb_per_s;
     if (gb_per_s <= 0) return;
-    const bool pageable = section_.offload_memory == OffloadMemory::pageable;
-    result_.to_host_ps = copy_ps(leaving, pageable ? kPageableToHostGbPerS : gb_per_s, gb_per_s);
-    result_.from_host_ps = copy_ps(leaving, pageable ? kPageableFromHostGbPerS : gb_per_s, gb_per_s);
+    result_.to_host_ps = result_.from_host_ps =
+        transfer_ps(leaving, static_cast<std::int64_t>(gb_per_s * 1e9));
   }
 
   const PostTrainingExperiment& experiment_;

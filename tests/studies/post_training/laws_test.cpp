@@ -211,26 +211,3 @@ TEST_CASE("a result is the same to the bit again") {
   const PostTrainingResult again = simulated(kApart, {"post_training.schedule=one-step-off"});
   CHECK(post_training_json(first, -1) == post_training_json(again, -1));
 }
-
-TEST_CASE("states that go to pageable memory leave slowly and come back faster") {
-  // Half of the matrices of 8,030,261,248 parameters lie on a GPU, and all of its 65 norms of 4,096; a fourth
-  // of them has 12 bytes of main weights and moments there.
-  constexpr Bytes kOptimizer = ((8'030'261'248 - 65 * 4'096) / 2 + 65 * 4'096) / 4 * 12;
-  constexpr Bytes kWeights = kOptimizer / 12 * 4 * 2;
-  constexpr std::int64_t kLink = 64'000'000'000;  // of a dgx-h100
-  const auto switching = [](const std::vector<std::string>& overrides) {
-    return phase(simulated(kTurns, overrides), P::switching);
-  };
-  CHECK(switching({"post_training.offload=optimizer"}) == 2 * transfer_ps(kOptimizer, kLink));
-  // 12.05 GB at 1.8 and at 16.1 GB/s: 6.69 + 0.75 s.
-  const Picoseconds pageable =
-      transfer_ps(kOptimizer, 1'800'000'000) + transfer_ps(kOptimizer, 16'100'000'000);
-  CHECK(switching({"post_training.offload=optimizer", "post_training.offload_memory=pageable"}) == pageable);
-  CHECK(switching({"post_training.offload=all", "post_training.offload_memory=pageable"}) ==
-        pageable + 2 * transfer_ps(kWeights, kLink));
-  // A link of 8 GB/s is slower than the driver's buffer.
-  const std::int64_t slow = 8'000'000'000;
-  CHECK(switching({"post_training.offload=optimizer", "post_training.offload_memory=pageable",
-                   "cluster.gpu={base: h100, host_link_gb_per_s: 8}"}) ==
-        transfer_ps(kOptimizer, 1'800'000'000) + transfer_ps(kOptimizer, slow));
-}
