@@ -92,17 +92,16 @@ class JobTableReader {
       return false;
     }
     cells_ = line;
-    refuse(fmt::format("found no columns of a trace of jobs{}, allowed arrival_s, gpus, duration_s, or those "
-                       "of Philly, Helios, Acme or PAI",
-                       nearest()));
+    refuse(
+        fmt::format("found no columns of a trace of jobs{}, allowed arrival_s, gpus, duration_s, or those "
+                    "of Philly, Helios, Acme or PAI",
+                    nearest()));
     return false;
   }
 
   bool match(const Cells& names) {
     for (const TraceForm& form : trace_forms()) {
-      const auto has = [&](std::string_view mark) {
-        return std::ranges::find(names, mark) != names.end();
-      };
+      const auto has = [&](std::string_view mark) { return std::ranges::find(names, mark) != names.end(); };
       if (!std::ranges::all_of(form.marks, has)) continue;
       form_ = &form;
       trace_.kind = form.kind;
@@ -159,8 +158,7 @@ class JobTableReader {
     const auto until = time(JobColumn::end);
     if (!from || !until) return std::nullopt;
     if (*until - *from <= kMostJobSeconds) return *until - *from;
-    refuse(
-        fmt::format("found a job of {:.4g} s, allowed up to {:.0e}", *until - *from, kMostJobSeconds));
+    refuse(fmt::format("found a job of {:.4g} s, allowed up to {:.0e}", *until - *from, kMostJobSeconds));
     return std::nullopt;
   }
 
@@ -183,9 +181,9 @@ class JobTableReader {
     auto seconds = number_of_cell<double>(cell);
     if (!seconds) seconds = seconds_of_date(cell);
     if (seconds && std::abs(*seconds) <= 1e12) return seconds;
-    refuse(fmt::format("found {} {}, allowed seconds, or a date and a time", form_->names[column],
-                       quote(cell)),
-           cell);
+    refuse(
+        fmt::format("found {} {}, allowed seconds, or a date and a time", form_->names[column], quote(cell)),
+        cell);
     return std::nullopt;
   }
 
@@ -225,12 +223,13 @@ void check_trace(const JobTrace& trace, const std::string& file, std::int64_t mo
     const JobSpec& job = trace.jobs[i];
     const std::string named = job.name.empty() ? fmt::format("{}", i + 1) : quote(job.name);
     if (job.gpus > most_gpus)
-      return scope.findings.add(path, fmt::format("{}: found job {} of {} GPUs, allowed up to {}, the cluster",
-                                                  quote(file), named, job.gpus, most_gpus));
+      return scope.findings.add(
+          path, fmt::format("{}: found job {} of {} GPUs, allowed up to {}, the cluster", quote(file), named,
+                            job.gpus, most_gpus));
     if (job.arrival_s > kMostJobSeconds)
-      return scope.findings.add(path,
-                                fmt::format("{}: found job {} {:.4g} s after the first, allowed up to {:.0e}",
-                                            quote(file), named, job.arrival_s, kMostJobSeconds));
+      return scope.findings.add(
+          path, fmt::format("{}: found job {} {:.4g} s after the first, allowed up to {:.0e}", quote(file),
+                            named, job.arrival_s, kMostJobSeconds));
   }
 }
 

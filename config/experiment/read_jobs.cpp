@@ -63,7 +63,8 @@ struct JobsExperiment::State {
   }
 
  private:
-  // --- the cluster and the rules ----------------------------------------------------------------------------
+  // --- the cluster and the rules
+  // ----------------------------------------------------------------------------
 
   void read_frame(Scope& scope) {
     const Path top;
@@ -76,10 +77,11 @@ struct JobsExperiment::State {
     }
     read_fields(rules, jobs_policy_fields(), policy, top, scope);
     if (const auto text_of = given.find("name"); text_of != given.end())
-      name = read_name(*text_of, field_named(experiment_fields(), "name"), Path(top, "name"), scope).value_or("");
+      name = read_name(*text_of, field_named(experiment_fields(), "name"), Path(top, "name"), scope)
+                 .value_or("");
     read_preemption(scope);
     for (const char* key : {"cluster", "jobs"})
-      require(given, experiment_fields(), key, "several jobs", top, scope);
+      require(given, experiment_fields(), key, "an experiment with jobs", top, scope);
     if (given.contains("cluster")) read_cluster_of_jobs(scope.findings);
   }
 
@@ -119,11 +121,13 @@ struct JobsExperiment::State {
       findings.add(finding.pointer, finding.message, finding.anchor);
     if (!findings.empty()) return;
     if (!cluster.groups.empty() || cluster.regions || cluster.graph || !cluster.overrides.empty())
-      findings.add("/cluster",
-                   "found a cluster with groups, regions, a graph or overrides, allowed nodes that are alike");
+      findings.add(
+          "/cluster",
+          "found a cluster with groups, regions, a graph or overrides, allowed nodes that are alike");
   }
 
-  // --- jobs -------------------------------------------------------------------------------------------------
+  // --- jobs
+  // -------------------------------------------------------------------------------------------------
 
   void read_jobs(Scope& scope) {
     const Path top;
@@ -135,7 +139,8 @@ struct JobsExperiment::State {
       return scope.findings.add(
           path, fmt::format("found {}, allowed a list of 1 to {} jobs, or a file of them", described(value),
                             kMostJobs));
-    for (std::size_t i = 0; i < value.size(); ++i) jobs.push_back(read_job(value[i], Path(path, i), i, scope));
+    for (std::size_t i = 0; i < value.size(); ++i)
+      jobs.push_back(read_job(value[i], Path(path, i), i, scope));
   }
 
   void read_trace(const Json& value, const Path& path, Scope& scope) {
@@ -183,7 +188,8 @@ struct JobsExperiment::State {
                                      job.step_s, kMostJobSeconds));
   }
 
-  // --- experiments of jobs ----------------------------------------------------------------------------------
+  // --- experiments of jobs
+  // ----------------------------------------------------------------------------------
 
   void read_experiment_of(const Json& value, const Path& path, JobSpec& job, Scope& scope) {
     Json keys = value;
@@ -196,8 +202,8 @@ struct JobsExperiment::State {
     if (!expect_object(keys, path, scope)) return;
     for (const char* key : {"jobs", "inference", "post_training"})
       if (keys.contains(key))
-        return scope.findings.add(Path(path, key), "found in the experiment of a job, allowed steps of training",
-                                  Anchor::key);
+        return scope.findings.add(Path(path, key),
+                                  "found in the experiment of a job, allowed steps of training", Anchor::key);
     keys.erase("run");
     keys.erase("id");
     if (job.gpus > 0 && !give_share(job.gpus, keys, path, scope)) return;

@@ -1,5 +1,5 @@
-// Reads several jobs on one cluster: the cluster, the jobs or a file of them, and for each job with a model an
-// experiment of its own, which the usual reader makes of its model and plan and its share of the cluster.
+// Reads several jobs on one cluster: the cluster, the jobs or a file of them, and for each job with a model
+// an experiment of its own, which the usual reader makes of its model and plan and its share of the cluster.
 #pragma once
 
 #include <cstdint>

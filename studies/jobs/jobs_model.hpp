@@ -21,7 +21,7 @@ struct ModelJob {
   LongPicoseconds work_ps = 1;  ///< all of its steps, alone on the cluster
   std::int64_t gpus = 1;
   std::int64_t priority = 0;
-  double sending = 0;  ///< share of a step alone in which it sends between nodes
+  double sending = 0;                            ///< share of a step alone in which it sends between nodes
   std::shared_ptr<const StepSlowdown> slowdown;  ///< null: that share grows as the stretch says
 };
 

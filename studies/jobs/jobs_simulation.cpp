@@ -63,7 +63,8 @@ class JobsSimulation {
 
   [[nodiscard]] const ModelJob& of(std::size_t job) const { return model_.jobs[job]; }
 
-  // --- time -------------------------------------------------------------------------------------------------
+  // --- time
+  // -------------------------------------------------------------------------------------------------
 
   void expect(std::size_t job, LongPicoseconds time) {
     events_.erase({jobs_[job].event_ps, job});
@@ -116,7 +117,8 @@ class JobsSimulation {
     return {-of(job).priority, by_work ? jobs_[job].left_ps : jobs_[job].queued_ps, job};
   }
 
-  // --- GPUs -------------------------------------------------------------------------------------------------
+  // --- GPUs
+  // -------------------------------------------------------------------------------------------------
 
   void start(std::size_t job, std::vector<GpuId> gpus) {
     LiveJob& live = jobs_[job];
@@ -202,7 +204,8 @@ class JobsSimulation {
     }
   }
 
-  // --- the queue --------------------------------------------------------------------------------------------
+  // --- the queue
+  // --------------------------------------------------------------------------------------------
 
   void schedule() {
     blocked_ = false;
@@ -226,8 +229,8 @@ class JobsSimulation {
     for (const std::size_t job : on_gpus_) {
       const LiveJob& live = jobs_[job];
       if (live.state != JobState::running) continue;
-      const bool in_turn = of(job).priority == of(first).priority && slices &&
-                           now_ - live.stint_ps >= model_.slice_ps;
+      const bool in_turn =
+          of(job).priority == of(first).priority && slices && now_ - live.stint_ps >= model_.slice_ps;
       if (of(job).priority < of(first).priority || in_turn) out.push_back(job);
     }
     std::ranges::stable_sort(out, [&](std::size_t a, std::size_t b) {
@@ -278,7 +281,8 @@ class JobsSimulation {
       break;
     }
     std::size_t tests = 0;
-    for (auto turn_of = std::next(waiting_.begin()); turn_of != waiting_.end() && tests < kMostBackfillTests;) {
+    for (auto turn_of = std::next(waiting_.begin());
+         turn_of != waiting_.end() && tests < kMostBackfillTests;) {
       const std::size_t job = std::get<2>(*turn_of++);
       ++tests;
       if (pool_.free_gpus() == 0) return;

@@ -16,11 +16,11 @@ struct JobStint {
 };
 
 struct JobOutcome {
-  LongPicoseconds start_ps = 0;     ///< first
+  LongPicoseconds start_ps = 0;  ///< first
   LongPicoseconds end_ps = 0;
-  LongPicoseconds wait_ps = 0;      ///< without GPUs, from its arrival on
-  LongPicoseconds running_ps = 0;   ///< steps
-  LongPicoseconds lost_ps = 0;      ///< checkpoints before it left, and restarts
+  LongPicoseconds wait_ps = 0;     ///< without GPUs, from its arrival on
+  LongPicoseconds running_ps = 0;  ///< steps
+  LongPicoseconds lost_ps = 0;     ///< checkpoints before it left, and restarts
   std::int64_t preemptions = 0;
   std::int64_t nodes = 0;  ///< of its last stint
   std::int64_t leaves = 0;
@@ -31,7 +31,7 @@ struct JobsOutcome {
   static constexpr std::size_t kMostStints = 200'000;
   std::vector<JobOutcome> jobs;
   LongPicoseconds makespan_ps = 0;
-  Int128 idle_gpu_ps = 0;        ///< summed over GPUs
+  Int128 idle_gpu_ps = 0;          ///< summed over GPUs
   LongPicoseconds blocked_ps = 0;  ///< the next job would fit, were the free GPUs at better places
 };
 

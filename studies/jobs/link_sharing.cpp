@@ -31,7 +31,8 @@ std::vector<LinkLoad> LinkSharing::loads_of(const std::vector<GpuId>& gpus) cons
   const Topology& topology = *model_.topology;
   std::vector<std::vector<GpuId>> nodes;
   for (const GpuId gpu : gpus) {
-    if (nodes.empty() || topology.node_of(nodes.back().front()) != topology.node_of(gpu)) nodes.emplace_back();
+    if (nodes.empty() || topology.node_of(nodes.back().front()) != topology.node_of(gpu))
+      nodes.emplace_back();
     nodes.back().push_back(gpu);
   }
   std::map<std::uint32_t, std::int64_t> loads;
@@ -79,8 +80,8 @@ void LinkSharing::start(std::size_t job, const std::vector<GpuId>& gpus) {
   sender.loads = loads_of(gpus);
   const double usual = usual_excess(model_.jobs[job].gpus);
   for (LinkLoad& load : sender.loads) {
-    load.bytes_per_s = std::max<std::int64_t>(
-        1, static_cast<std::int64_t>(static_cast<double>(load.bytes_per_s) / usual));
+    load.bytes_per_s =
+        std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(load.bytes_per_s) / usual));
     LinkState& link = links_[load.link];
     link.load += load.bytes_per_s;
     link.jobs.push_back(job);
@@ -112,7 +113,8 @@ std::vector<StretchChange> LinkSharing::changes() {
     for (const std::size_t member : group_) before.push_back(senders_.at(member).slowdown);
     solve_group();
     for (std::size_t m = 0; m < group_.size(); ++m)
-      if (const double now = senders_.at(group_[m]).slowdown; now != before[m]) out.push_back({group_[m], now});
+      if (const double now = senders_.at(group_[m]).slowdown; now != before[m])
+        out.push_back({group_[m], now});
     done.insert(done.end(), group_.begin(), group_.end());
     std::ranges::sort(done);
     finish_group();

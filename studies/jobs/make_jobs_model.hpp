@@ -12,8 +12,8 @@ namespace orrery {
 
 struct PreparedJobs {
   JobsModel model;
-  std::vector<Report> steps;          ///< of the experiments, alone
-  std::vector<std::string> reasons;   ///< why a job cannot be run; none: all can
+  std::vector<Report> steps;         ///< of the experiments, alone
+  std::vector<std::string> reasons;  ///< why a job cannot be run; none: all can
 };
 
 /// @throws InputError where the cluster cannot be wired, or an experiment cannot be simulated

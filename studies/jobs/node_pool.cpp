@@ -1,7 +1,7 @@
 #include "studies/jobs/node_pool.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <utility>
 
 namespace orrery {
 
@@ -111,15 +111,21 @@ std::optional<std::vector<std::size_t>> NodePool::below_fewest_leaves(std::size_
   return out;
 }
 
+/// Below the leaf of the whole nodes, if it has room.
 std::optional<std::size_t> NodePool::part_of_node(std::size_t gpus, JobPlacement placement,
                                                   const std::vector<std::size_t>& but) const {
+  const auto rank = [&](std::size_t node) {
+    const bool elsewhere = !but.empty() && node / per_leaf_ != but.back() / per_leaf_;
+    const auto free = static_cast<std::int64_t>(free_count_[node]);
+    const std::int64_t order = placement == JobPlacement::packed   ? 0
+                               : placement == JobPlacement::spread ? -free
+                                                                   : free;
+    return std::pair(elsewhere, order);
+  };
   std::optional<std::size_t> best;
   for (std::size_t node = 0; node < free_count_.size(); ++node) {
-    const std::size_t count = free_count_[node];
-    if (count < gpus || std::ranges::binary_search(but, node)) continue;
-    if (placement == JobPlacement::packed) return node;
-    const bool roomy = placement == JobPlacement::spread;
-    if (!best || (roomy ? count > free_count_[*best] : count < free_count_[*best])) best = node;
+    if (free_count_[node] < gpus || std::ranges::binary_search(but, node)) continue;
+    if (!best || rank(node) < rank(*best)) best = node;
   }
   return best;
 }

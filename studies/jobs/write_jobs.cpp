@@ -53,7 +53,10 @@ Spread completions(const JobsResult& result) {
 }
 
 JobsTree tree_of(const Spread& spread) {
-  return {{"mean", spread.mean}, {"p50", spread.p50}, {"p90", spread.p90}, {"p99", spread.p99},
+  return {{"mean", spread.mean},
+          {"p50", spread.p50},
+          {"p90", spread.p90},
+          {"p99", spread.p99},
           {"most", spread.most}};
 }
 
@@ -80,6 +83,16 @@ JobsTree tree_of_job(const JobsResult& result, std::size_t job) {
           {"slowdown", result.slowdown(job)},
           {"preemptions", outcome.preemptions},
           {"lost_s", job_seconds(outcome.lost_ps)}};
+}
+
+/// In quotes, which are doubled within it.
+std::string csv_text(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"') out += c;
+    out += c;
+  }
+  return out + "\"";
 }
 
 std::string span_text(double seconds) {
@@ -109,8 +122,8 @@ class JobsText {
   void cluster() {
     const JobsModel& model = result_.prepared.model;
     if (!result_.experiment.name().empty()) line("experiment", result_.experiment.name());
-    line("cluster", fmt::format("{} GPUs, {} nodes, {} a leaf switch", model.gpus(), model.nodes,
-                                model.nodes_per_leaf));
+    line("cluster",
+         fmt::format("{} GPUs, {} nodes, {} a leaf switch", model.gpus(), model.nodes, model.nodes_per_leaf));
     const JobsPolicy& policy = result_.experiment.policy();
     line("jobs", fmt::format("{}, placement {}, queueing {}", model.jobs.size(),
                              kJobPlacementNames[static_cast<std::size_t>(policy.placement)],
@@ -125,14 +138,14 @@ class JobsText {
     line("makespan", span_text(result_.makespan_s()));
     add_spread("wait", waits(result_));
     add_spread("completion", completions(result_));
-    line("utilization", fmt::format("{:.2f} %, goodput {:.2f} %", 100 * result_.utilization(),
-                                    100 * result_.goodput()));
+    line("utilization",
+         fmt::format("{:.2f} %, goodput {:.2f} %", 100 * result_.utilization(), 100 * result_.goodput()));
     line("contention", fmt::format("{} of {} jobs slowed, GPU-time of steps x {:.4f}", result_.slowed_jobs(),
                                    result_.outcome.jobs.size(), result_.mean_slowdown()));
     if (result_.preemptions() > 0) line("preemptions", fmt::format("{}", result_.preemptions()));
     if (const double blocked = job_seconds(result_.outcome.blocked_ps); blocked > 0)
-      line("fragmentation", fmt::format("{} with enough free GPUs for the next job, at the wrong places",
-                                        span_text(blocked)));
+      line("fragmentation",
+           fmt::format("{} with enough free GPUs for the next job, at the wrong places", span_text(blocked)));
   }
 
   void add_spread(std::string_view name, const Spread& spread) {
@@ -212,9 +225,7 @@ std::string jobs_csv(const JobsResult& result) {
     std::string values;
     for (const auto& [key, value] : row.items()) {
       if (job == 0) out += (out.empty() ? "" : ",") + key;
-      std::string cell = value.dump(-1, ' ', false, JobsTree::error_handler_t::replace);
-      if (value.is_string() && cell.find("\\\"") != std::string::npos) cell = "\"\"";
-      values += (values.empty() ? "" : ",") + cell;
+      values += (values.empty() ? "" : ",") + (value.is_string() ? csv_text(value) : value.dump());
     }
     out += "\n" + values;
   }
@@ -226,12 +237,13 @@ std::string jobs_trace(const JobsResult& result) {
       "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n"
       "{\"ph\":\"M\",\"pid\":0,\"name\":\"process_name\",\"args\":{\"name\":\"jobs\"}}";
   const auto span = [&](std::size_t job, const char* name, LongPicoseconds begin, LongPicoseconds end) {
-    out += fmt::format(",\n{{\"ph\":\"X\",\"pid\":0,\"tid\":{},\"name\":\"{}\",\"ts\":{:.6f},\"dur\":{:.6f}}}",
-                       job + 1, name, static_cast<double>(begin) * 1e-6,
-                       static_cast<double>(end - begin) * 1e-6);
+    out += fmt::format(
+        ",\n{{\"ph\":\"X\",\"pid\":0,\"tid\":{},\"name\":\"{}\",\"ts\":{:.6f},\"dur\":{:.6f}}}", job + 1,
+        name, static_cast<double>(begin) * 1e-6, static_cast<double>(end - begin) * 1e-6);
   };
   for (std::size_t job = 0; job < result.outcome.jobs.size(); ++job) {
-    const JobsTree name = fmt::format("{}, {} GPUs", job_name(result, job), result.experiment.jobs()[job].gpus);
+    const JobsTree name =
+        fmt::format("{}, {} GPUs", job_name(result, job), result.experiment.jobs()[job].gpus);
     out += fmt::format(
         ",\n{{\"ph\":\"M\",\"pid\":0,\"tid\":{},\"name\":\"thread_name\",\"args\":{{\"name\":{}}}}}", job + 1,
         name.dump(-1, ' ', false, JobsTree::error_handler_t::replace));
