@@ -314,8 +314,8 @@ Schema experiment_schema(const Menus& menus) {
   fill(experiment, "post_training", post_training_schema(menus));
   fill_jobs(experiment, menus);
   experiment["required"] = {"cluster"};
-  experiment["anyOf"] = {with_required(Schema::object(), {"model"}),
-                         with_required(Schema::object(), {"jobs"})};
+  experiment["if"] = {{"not", {{"required", {"jobs"}}}}};
+  experiment["then"] = {{"required", {"model"}}};
   return experiment;
 }
 

@@ -147,7 +147,7 @@ void LinkSharing::add_group(std::size_t job) {
   drop_equal_links();
 }
 
-/// Of links that have the same loads of the same jobs, one is enough.
+/// Keeps one of the links that have the same loads of the same jobs.
 void LinkSharing::drop_equal_links() {
   for (std::size_t l = 0; l < group_links_.size(); ++l)
     links_[group_links_[l]].place = static_cast<std::uint32_t>(l);

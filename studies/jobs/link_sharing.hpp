@@ -20,7 +20,7 @@
 
 namespace orrery {
 
-/// What a job asks of a link while it sends.
+/// Says how much a job asks of a link while it sends.
 struct LinkLoad {
   std::uint32_t link = 0;
   std::int64_t bytes_per_s = 0;

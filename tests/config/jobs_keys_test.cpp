@@ -94,7 +94,8 @@ TEST_CASE("wrong jobs") {
   CHECK(jobs_hold(jobs_problem(one(R"({"gpus": 1, "steps": 1})")), "/jobs/0/step_s: missing"));
   CHECK(jobs_hold(jobs_problem(one(R"({"gpus": 33, "step_s": 1, "steps": 1})")),
                   "/jobs/0/gpus: found 33, allowed up to 32"));
-  CHECK(jobs_hold(jobs_problem(one(R"({"gpus": 3, "steps_s": 1, "steps": 1})")), "did you mean \"step_s\"?"));
+  CHECK(jobs_hold(jobs_problem(one(R"({"gpus": 3, "step_s": 1, "steps": 1, "prioritty": 2})")),
+                  "did you mean \"priority\"?"));
   CHECK(jobs_hold(jobs_problem(one(R"({"gpus": 1, "step_s": 1e8, "steps": 100})")), "allowed up to 1e+09 s"));
   CHECK(jobs_hold(jobs_problem(one(R"({"experiment": {"model": "tiny"}, "gpus": 12, "steps": 1})")),
                   "allowed whole nodes of 8"));
