@@ -7,7 +7,8 @@
 #include "apps/experiment_arguments.hpp"
 #include "apps/option_checks.hpp"
 #include "apps/outputs.hpp"
-#include "studies/long_run/long_run_result.hpp"
+#include "orrery/simulate.hpp"
+#include "studies/long_run/writers.hpp"
 
 namespace orrery {
 namespace {
@@ -18,8 +19,10 @@ struct RunOptions {
 };
 
 LongRunResult result_of(const LocatedExperiment& read) {
-  const auto changed = [&read](const std::string& key) { return read.positions.changed(key); };
-  return read.apply([&](const Experiment& experiment) { return simulate_long_run(experiment, changed); });
+  Simulator simulator;
+  const auto simulate_step = [&](const Experiment& step) { return simulator.simulate(step); };
+  return read.apply(
+      [&](const Experiment& experiment) { return simulate_long_run(experiment, simulate_step); });
 }
 
 int run(const RunOptions& options, const CommonOptions& common) {

@@ -9,7 +9,7 @@
 
 #include "orrery/jobs.hpp"
 #include "orrery/topology.hpp"
-#include "studies/long_run/run_model.hpp"
+#include "sim/long_run/run_model.hpp"
 
 namespace orrery {
 

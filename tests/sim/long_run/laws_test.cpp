@@ -4,9 +4,9 @@
 #include <array>
 #include <cmath>
 
-#include "studies/long_run/closed_forms.hpp"
-#include "studies/long_run/failure_stream.hpp"
-#include "studies/long_run/run_simulation.hpp"
+#include "sim/long_run/closed_forms.hpp"
+#include "sim/long_run/failure_stream.hpp"
+#include "sim/long_run/run_simulation.hpp"
 
 using namespace orrery;
 

@@ -1,10 +1,10 @@
 // Accounts for the time of a run: steps that count, steps that are thrown away, and all between; and keeps
-// the checkpoints that a run may go back to. Internal to studies/long_run/.
+// the checkpoints that a run may go back to. Internal to sim/long_run/.
 #pragma once
 
 #include <optional>
 
-#include "studies/long_run/run_simulation.hpp"
+#include "sim/long_run/run_simulation.hpp"
 
 namespace orrery {
 

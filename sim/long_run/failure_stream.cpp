@@ -1,4 +1,4 @@
-#include "studies/long_run/failure_stream.hpp"
+#include "sim/long_run/failure_stream.hpp"
 
 #include <algorithm>
 #include <array>

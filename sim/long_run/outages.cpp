@@ -1,4 +1,4 @@
-#include "studies/long_run/outages.hpp"
+#include "sim/long_run/outages.hpp"
 
 #include <algorithm>
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/serving/random_stream.hpp"
-#include "studies/long_run/run_model.hpp"
+#include "sim/long_run/run_model.hpp"
 
 namespace orrery {
 

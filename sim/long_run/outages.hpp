@@ -1,5 +1,5 @@
 // Keeps track of nodes that are out of service: which replicas lack them, which spares take their place, and
-// when they are back. Internal to studies/long_run/.
+// when they are back. Internal to sim/long_run/.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 #include <queue>
 #include <vector>
 
-#include "studies/long_run/failure_stream.hpp"
-#include "studies/long_run/run_model.hpp"
+#include "sim/long_run/failure_stream.hpp"
+#include "sim/long_run/run_model.hpp"
 
 namespace orrery {
 

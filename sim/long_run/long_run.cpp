@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "studies/long_run/closed_forms.hpp"
-#include "studies/long_run/long_run_result.hpp"
+#include "sim/long_run/closed_forms.hpp"
+#include "sim/long_run/long_run_result.hpp"
 
 namespace orrery {
 namespace {
@@ -48,10 +48,10 @@ std::vector<double> paces(const Report& step, std::int64_t repetitions, std::uin
 
 class LongRunStudy {
  public:
-  LongRunStudy(const Experiment& experiment, const ChangeKey& changed)
+  LongRunStudy(const Experiment& experiment, const SimulateStep& simulate)
       : run_(*experiment.run), seed_(static_cast<std::uint64_t>(experiment.simulation.seed)) {
     result_.experiment = experiment;
-    result_.prepared = prepare_run(experiment, changed, simulator_);
+    result_.prepared = prepare_run(experiment, simulate);
   }
 
   LongRunResult study() {
@@ -170,7 +170,6 @@ class LongRunStudy {
 
   const LongRun& run_;
   std::uint64_t seed_;
-  Simulator simulator_;
   LongRunResult result_;
 };
 
@@ -232,8 +231,30 @@ double LongRunResult::mean_hours_between_stops() const {
   return rate > 0 ? 1 / rate / kPicosecondsPerHour : 0;
 }
 
-LongRunResult simulate_long_run(const Experiment& experiment, const ChangeKey& changed) {
-  return LongRunStudy(experiment, changed).study();
+LongRunResult simulate_long_run(const Experiment& experiment, const SimulateStep& simulate) {
+  return LongRunStudy(experiment, simulate).study();
+}
+
+LongRunFigures figures_of_long_run(const LongRunResult& result) {
+  LongRunFigures figures;
+  figures.ends = result.ends();
+  const RunModel& model = result.prepared.model;
+  if (model.levels.empty()) return figures;
+  figures.checkpoint_interval_steps = model.checkpoint.interval_steps;
+  figures.checkpoint_interval_s = static_cast<double>(model.checkpoint.interval_steps) *
+                                  to_seconds(model.levels.back().step_ps);
+  if (!figures.ends) return figures;
+  figures.goodput = result.goodput();
+  figures.effective_training_time_ratio = result.training_share();
+  figures.days = result.mean_days();
+  figures.days_p10 = result.days_quantile(0.1);
+  figures.days_p50 = result.days_quantile(0.5);
+  figures.days_p90 = result.days_quantile(0.9);
+  figures.interruptions = result.totals.mean(result.totals.interruptions);
+  figures.mfu = result.mfu();
+  if (result.prepared.step.usd_per_hour > 0) figures.cost_usd = result.cost_usd();
+  if (result.prepared.step.power_w > 0) figures.energy_kwh = result.energy_kwh();
+  return figures;
 }
 
 }  // namespace orrery

@@ -1,18 +1,18 @@
-#include "studies/long_run/run_simulation.hpp"
+#include "sim/long_run/run_simulation.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "studies/long_run/outages.hpp"
-#include "studies/long_run/run_ledger.hpp"
+#include "sim/long_run/outages.hpp"
+#include "sim/long_run/run_ledger.hpp"
 
 namespace orrery {
 namespace {
 
-constexpr LongPicoseconds kNever = FailureStreams::kNever;
+constexpr LongPicoseconds kNoFailure = FailureStreams::kNever;
 
 /// Steps in a row that take equally long.
-struct Segment {
+struct RunSegment {
   std::int64_t steps = 0;
   Picoseconds step_ps = 0;
   Picoseconds healthy_ps = 0;  ///< of a step with all replicas and no slow part
@@ -63,7 +63,7 @@ class RunSimulation {
   /// Makes steps until the next checkpoint, evaluation or change of the batch, or until something happens.
   void advance() {
     if (outages_.lost() >= model_.replicas) return wait_for_a_replica();
-    const Segment segment = next_segment();
+    const RunSegment segment = next_segment();
     const LongPicoseconds event = next_event();
     if (make_intervals(segment, event)) return;
     const LongPicoseconds until = std::max<LongPicoseconds>(0, event - now());
@@ -103,12 +103,12 @@ class RunSimulation {
     if (outages_.take_back(now()) && model_.policy == RecoveryPolicy::shrink) grow();
   }
 
-  Segment next_segment() {
+  RunSegment next_segment() {
     find_level();
     const StepLevel& level = model_.levels[level_];
     const std::int64_t lost = outages_.lost();
     const bool whole_batch = lost == 0 || keeps_batch();
-    Segment segment{0, level.step_ps, level.step_ps, 0,
+    RunSegment segment{0, level.step_ps, level.step_ps, 0,
                     whole_batch ? model_.replicas : model_.replicas - lost};
     if (lost > 0 && keeps_batch() && model_.step_without) segment.step_ps = model_.step_without(level_, lost);
     segment.step_ps = slowed(segment.step_ps);
@@ -159,7 +159,7 @@ class RunSimulation {
     return slowest;
   }
 
-  void make_steps(const Segment& segment, std::int64_t steps) {
+  void make_steps(const RunSegment& segment, std::int64_t steps) {
     const std::int64_t all = model_.replicas;
     ledger_.make_steps(
         {steps, segment.step_ps, segment.healthy_ps, segment.warm_up_ps, segment.progress, all});
@@ -181,7 +181,7 @@ class RunSimulation {
 
   /// Makes all intervals but the last one until the next event at once, where nothing else lies between them;
   /// false if there are none. The result is that of one after the other.
-  bool make_intervals(const Segment& segment, LongPicoseconds event) {
+  bool make_intervals(const RunSegment& segment, LongPicoseconds event) {
     const CheckpointModel& checkpoint = model_.checkpoint;
     const bool plain = !ledger_.keeps_spans() && model_.evaluation_steps == 0 && !checkpoint.second &&
                        segment.warm_up_ps == 0 && segment.progress == model_.replicas;
@@ -384,7 +384,7 @@ class RunSimulation {
   std::int64_t since_start_ = 0;  ///< steps
   std::int64_t since_checkpoint_ = 0;
   std::int64_t since_evaluation_ = 0;
-  LongPicoseconds maintenance_due_ = kNever;
+  LongPicoseconds maintenance_due_ = kNoFailure;
   Picoseconds restore_ps_ = 0;
   std::int64_t checkpoints_ = 0;
   std::int64_t interruptions_ = 0;

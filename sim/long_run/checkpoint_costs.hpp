@@ -4,7 +4,7 @@
 #include "orrery/experiment.hpp"
 #include "orrery/long_run.hpp"
 #include "orrery/report.hpp"
-#include "studies/long_run/run_model.hpp"
+#include "sim/long_run/run_model.hpp"
 
 namespace orrery {
 

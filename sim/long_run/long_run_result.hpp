@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "studies/long_run/make_run_model.hpp"
-#include "studies/long_run/run_simulation.hpp"
+#include "sim/long_run/make_run_model.hpp"
+#include "sim/long_run/run_simulation.hpp"
 
 namespace orrery {
 
@@ -68,14 +68,9 @@ struct LongRunResult {
 };
 
 /// @throws as prepare_run()
-[[nodiscard]] LongRunResult simulate_long_run(const Experiment& experiment, const ChangeKey& changed);
+[[nodiscard]] LongRunResult simulate_long_run(const Experiment& experiment, const SimulateStep& simulate);
 
-/// The summary for a terminal.
-[[nodiscard]] std::string long_run_text(const LongRunResult& result);
-[[nodiscard]] std::string long_run_json(const LongRunResult& result);
-/// A row of figures below a row of their names.
-[[nodiscard]] std::string long_run_csv(const LongRunResult& result);
-/// The shown repetition for Chrome's and Perfetto's viewers.
-[[nodiscard]] std::string long_run_trace(const LongRunResult& result);
+/// Returns the figures of a report.
+[[nodiscard]] LongRunFigures figures_of_long_run(const LongRunResult& result);
 
 }  // namespace orrery

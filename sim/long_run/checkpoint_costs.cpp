@@ -1,4 +1,4 @@
-#include "studies/long_run/checkpoint_costs.hpp"
+#include "sim/long_run/checkpoint_costs.hpp"
 
 #include <algorithm>
 

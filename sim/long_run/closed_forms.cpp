@@ -1,4 +1,4 @@
-#include "studies/long_run/closed_forms.hpp"
+#include "sim/long_run/closed_forms.hpp"
 
 #include <algorithm>
 #include <cmath>

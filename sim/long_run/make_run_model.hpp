@@ -3,19 +3,16 @@
 #pragma once
 
 #include <functional>
-#include <memory>
-#include <string>
 
 #include "orrery/experiment.hpp"
 #include "orrery/report.hpp"
-#include "orrery/simulate.hpp"
-#include "studies/long_run/checkpoint_costs.hpp"
-#include "studies/long_run/run_model.hpp"
+#include "sim/long_run/checkpoint_costs.hpp"
+#include "sim/long_run/run_model.hpp"
 
 namespace orrery {
 
-/// Returns the experiment with KEY=VALUE changed.
-using ChangeKey = std::function<Experiment(const std::string&)>;
+/// Simulates a step.
+using SimulateStep = std::function<Report(const Experiment&)>;
 
 /// A run model, and what it was made from.
 struct PreparedRun {
@@ -25,10 +22,8 @@ struct PreparedRun {
   bool writes_checkpoints = false;
 };
 
-/// @param simulator  has to outlive the model
 /// @throws InputError for an experiment without `run`, a run without a length, a ramp that is none, or a
 /// policy that its plan does not allow; and as simulate()
-[[nodiscard]] PreparedRun prepare_run(const Experiment& experiment, const ChangeKey& changed,
-                                      Simulator& simulator);
+[[nodiscard]] PreparedRun prepare_run(const Experiment& experiment, const SimulateStep& simulate);
 
 }  // namespace orrery

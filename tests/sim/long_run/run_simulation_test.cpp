@@ -1,5 +1,5 @@
 // Plays small runs whose times are computed by hand.
-#include "studies/long_run/run_simulation.hpp"
+#include "sim/long_run/run_simulation.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "studies/long_run/make_run_model.hpp"
+#include "sim/long_run/make_run_model.hpp"
 
 #include <fmt/format.h>
 
@@ -9,6 +9,7 @@
 #include "orrery/error.hpp"
 #include "orrery/rank_grid.hpp"
 #include "orrery/require_training.hpp"
+#include "workloads/schedules/schedules.hpp"
 
 namespace orrery {
 namespace {
@@ -17,18 +18,18 @@ constexpr std::int64_t kMostRampLevels = 64;
 constexpr std::int64_t kNodesOfLeaf =
     32;  // of a leaf switch whose fabric does not say; a DGX SuperPOD's unit
 
-Picoseconds step_of(const Report& report) {
+Picoseconds step_time_of(const Report& report) {
   return std::max<Picoseconds>(1, static_cast<Picoseconds>(divide_rounded(
                                       report.makespan_ps, std::max<std::int64_t>(1, report.steps))));
 }
 
 class RunModelMaker {
  public:
-  RunModelMaker(const Experiment& experiment, const ChangeKey& changed, Simulator& simulator)
-      : experiment_(experiment), run_(*experiment.run), changed_(changed), simulator_(simulator) {}
+  RunModelMaker(const Experiment& experiment, const SimulateStep& simulate)
+      : experiment_(experiment), run_(*experiment.run), simulate_(simulate) {}
 
   PreparedRun make() {
-    prepared_.step = simulator_.simulate(experiment_);
+    prepared_.step = simulate_(experiment_);
     if (prepared_.step.makespan_ps == 0) return std::move(prepared_);  // nothing that could be run
     model().nodes = experiment_.cluster.nodes;
     add_levels();
@@ -41,9 +42,9 @@ class RunModelMaker {
 
  private:
   [[nodiscard]] RunModel& model() { return prepared_.model; }
-  [[nodiscard]] Picoseconds full_step() const { return step_of(prepared_.step); }
+  [[nodiscard]] Picoseconds full_step() const { return step_time_of(prepared_.step); }
 
-  Picoseconds simulated(const Experiment& experiment) { return step_of(simulator_.simulate(experiment)); }
+  Picoseconds simulated(const Experiment& experiment) { return step_time_of(simulate_(experiment)); }
 
   // --- steps ----------------------------------------------------------------------------------------------
 
@@ -82,11 +83,32 @@ class RunModelMaker {
     for (std::int64_t level = 0; level < levels; ++level) {
       const std::int64_t size = ramp.start + level * ramp.increment;
       const std::int64_t of_level = (ramp.samples / levels + size - 1) / size;
-      const Experiment smaller = changed_(fmt::format("plan.global_batch_size={}", size));
+      const Experiment smaller = with_batch(size, "/run/batch_ramp/start");
       model().levels.push_back({std::max<std::int64_t>(1, of_level), simulated(smaller), size});
       steps += model().levels.back().steps;
       samples += model().levels.back().steps * size;
     }
+  }
+
+  /// The experiment with other samples in a step; `pointer`: the key that asks for them.
+  [[nodiscard]] Experiment with_batch(std::int64_t samples, const char* pointer) const {
+    Experiment changed = experiment_;
+    Plan& plan = changed.plan;
+    plan.global_batch_size = samples;
+    const std::int64_t smallest = plan.data_parallel * plan.micro_batch_size;
+    if (!plan.replica_batch_sizes.empty())
+      throw InputError(pointer, "found with plan.replica_batch_sizes, allowed equal replicas");
+    if (samples % (plan.balance_replica_batches ? plan.micro_batch_size : smallest) != 0 ||
+        samples < smallest)
+      throw InputError(pointer,
+                       fmt::format("found a step of {} samples, allowed multiples of data_parallel {} x "
+                                   "micro_batch_size {} = {}",
+                                   samples, plan.data_parallel, plan.micro_batch_size, smallest));
+    if (const auto obstacle = schedule_obstacle(plan))
+      throw InputError(pointer, fmt::format("found a step of {} samples with {} {}, allowed {} for {}", samples,
+                                            obstacle->key, obstacle->found, obstacle->allowed,
+                                            plan.pipeline_schedule));
+    return changed;
   }
 
   void add_pauses() {
@@ -170,7 +192,7 @@ class RunModelMaker {
     const std::int64_t more = std::max<std::int64_t>(1, micro_batches / 8);
     const std::int64_t of_all = plan.micro_batch_size * plan.data_parallel;
     const std::int64_t batch = plan.global_batch_size + more * of_all;
-    const Picoseconds longer = simulated(changed_(fmt::format("plan.global_batch_size={}", batch)));
+    const Picoseconds longer = simulated(with_batch(batch, "/run/recovery/policy"));
     const Picoseconds step = full_step();
     const std::int64_t replicas = model().replicas;
     const std::vector<StepLevel> levels = model().levels;
@@ -291,19 +313,18 @@ class RunModelMaker {
 
   const Experiment& experiment_;
   const LongRun& run_;
-  const ChangeKey& changed_;
-  Simulator& simulator_;
+  const SimulateStep& simulate_;
   PreparedRun prepared_;
 };
 
 }  // namespace
 
-PreparedRun prepare_run(const Experiment& experiment, const ChangeKey& changed, Simulator& simulator) {
+PreparedRun prepare_run(const Experiment& experiment, const SimulateStep& simulate) {
   require_training(experiment, "weeks of training");
   if (!experiment.run)
     throw InputError("/run",
                      "missing; weeks of training need it: an object with steps or tokens, failures, ...");
-  return RunModelMaker(experiment, changed, simulator).make();
+  return RunModelMaker(experiment, simulate).make();
 }
 
 }  // namespace orrery

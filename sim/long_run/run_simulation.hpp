@@ -8,8 +8,8 @@
 #include <queue>
 #include <vector>
 
-#include "studies/long_run/failure_stream.hpp"
-#include "studies/long_run/run_model.hpp"
+#include "sim/long_run/failure_stream.hpp"
+#include "sim/long_run/run_model.hpp"
 
 namespace orrery {
 
