@@ -103,7 +103,8 @@ std::int64_t run_sweep(const SweepCommandOptions& options, const CommonOptions& 
     if (same_file(file, options.file))
       refuse_sweep_options("the output " + quote(options.file) + " would replace the input " + quote(file));
   if (!options.dask.empty()) {
-    sweep_far(space, {options.dask, options.file, kept_keys(options.keys, space), options.space.calibrations});
+    sweep_far(space,
+              {options.dask, options.file, kept_keys(options.keys, space), options.space.calibrations});
     const Database file(options.file, Database::Access::read, ResultsFile::kLockWait);
     const SweepSummary summary = summarize_sweep(file, 0);  // the last of the file
     refuse_without_results(space, file, summary);

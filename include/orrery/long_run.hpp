@@ -58,7 +58,8 @@ struct CheckpointPolicy {
   /// Visits all members in order, for keys of caches.
   template <class Visit>
   auto members(const Visit& visit) const {
-    return visit(interval, interval_steps, interval_minutes, mode, target, persistent_target, persist_every, overlap_copy, bytes_per_parameter, stall_s, save_s, load_s);
+    return visit(interval, interval_steps, interval_minutes, mode, target, persistent_target, persist_every,
+                 overlap_copy, bytes_per_parameter, stall_s, save_s, load_s);
   }
   friend bool operator==(const CheckpointPolicy&, const CheckpointPolicy&) = default;
 };
@@ -188,7 +189,8 @@ struct Recovery {
   /// Visits all members in order, for keys of caches.
   template <class Visit>
   auto members(const Visit& visit) const {
-    return visit(policy, hot_spares, cold_spares, detection_s, restart_s, cold_start_s, reconfigure_s, keep_batch);
+    return visit(policy, hot_spares, cold_spares, detection_s, restart_s, cold_start_s, reconfigure_s,
+                 keep_batch);
   }
   friend bool operator==(const Recovery&, const Recovery&) = default;
 };
@@ -261,7 +263,8 @@ struct LongRun {
   /// Visits all members in order, for keys of caches.
   template <class Visit>
   auto members(const Visit& visit) const {
-    return visit(steps, tokens, repetitions, step_range, warmup, batch_ramp, evaluation, maintenance, checkpoint, failures, recovery);
+    return visit(steps, tokens, repetitions, step_range, warmup, batch_ramp, evaluation, maintenance,
+                 checkpoint, failures, recovery);
   }
   friend bool operator==(const LongRun&, const LongRun&) = default;
 };

@@ -115,8 +115,8 @@ struct LongRunFigures {
   double days_p90 = 0;
   double interruptions = 0;
   double mfu = 0;
-  double cost_usd = 0;    ///< 0: unknown
-  double energy_kwh = 0;  ///< 0: unknown
+  double cost_usd = 0;                         ///< 0: unknown
+  double energy_kwh = 0;                       ///< 0: unknown
   std::int64_t checkpoint_interval_steps = 0;  ///< 0: no checkpoints
   double checkpoint_interval_s = 0;
 };
@@ -183,9 +183,9 @@ struct Report {
   std::array<double, kDimensionCount> bytes_per_gpu{};  ///< sent per GPU and step, mean over GPUs
   CriticalPath critical_path;                           ///< without `asynchrony`
   std::vector<WhatIf> what_if;                          ///< where it was asked for, the largest share first
-  std::optional<Asynchrony> asynchrony;  ///< of methods whose workers keep no step with each other
-  std::optional<Serving> serving;        ///< of requests, where the experiment serves: no step is simulated
-  ServiceLevel slo;                      ///< limits of its latencies
+  std::optional<Asynchrony> asynchrony;    ///< of methods whose workers keep no step with each other
+  std::optional<Serving> serving;          ///< of requests, where the experiment serves: no step is simulated
+  ServiceLevel slo;                        ///< limits of its latencies
   std::optional<LongRunFigures> long_run;  ///< where it was asked for and the experiment has `run`
   RunStats stats;
 

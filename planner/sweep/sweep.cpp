@@ -129,7 +129,9 @@ void check_keys(const std::vector<std::string>& keys) {
 
 /// Returns true if the points have a section `run`.
 bool lasts_weeks(const Space& space) {
-  const auto begins = [](std::string_view text) { return text.starts_with("run.") || text.starts_with("run="); };
+  const auto begins = [](std::string_view text) {
+    return text.starts_with("run.") || text.starts_with("run=");
+  };
   const BaseExperiment& base = space.base();
   if (std::ranges::any_of(base.overrides, begins)) return true;
   if (std::ranges::any_of(space.keys(), begins, &SpaceKey::key)) return true;

@@ -17,7 +17,7 @@ ResultJson of_weeks(const Report& report) {
   return report.long_run->ends && std::isfinite(value) ? ResultJson(value) : ResultJson();
 }
 
-/// The same; null also where 0 stands for unknown.
+/// Returns null also where 0 stands for unknown.
 template <auto figure>
 ResultJson known_of_weeks(const Report& report) {
   return report.long_run && (*report.long_run).*figure == 0 ? ResultJson() : of_weeks<figure>(report);
@@ -26,7 +26,8 @@ ResultJson known_of_weeks(const Report& report) {
 constexpr ResultKey::Needs kWeeks = ResultKey::Needs::long_run;
 
 const ResultKey kLongRunKeys[] = {
-    {"run.ends", [](const Report& r) { return r.long_run ? ResultJson(r.long_run->ends) : absent(); }, kWeeks},
+    {"run.ends", [](const Report& r) { return r.long_run ? ResultJson(r.long_run->ends) : absent(); },
+     kWeeks},
     {"run.goodput", of_weeks<&Weeks::goodput>, kWeeks},
     {"run.effective_training_time_ratio", of_weeks<&Weeks::effective_training_time_ratio>, kWeeks},
     {"run.days", of_weeks<&Weeks::days>, kWeeks},
@@ -38,10 +39,13 @@ const ResultKey kLongRunKeys[] = {
     {"run.cost_usd", known_of_weeks<&Weeks::cost_usd>, kWeeks},
     {"run.energy_kwh", known_of_weeks<&Weeks::energy_kwh>, kWeeks},
     {"run.checkpoint_interval_steps",
-     [](const Report& r) { return r.long_run ? ResultJson(r.long_run->checkpoint_interval_steps) : absent(); },
+     [](const Report& r) {
+       return r.long_run ? ResultJson(r.long_run->checkpoint_interval_steps) : absent();
+     },
      kWeeks},
     {"run.checkpoint_interval_s",
-     [](const Report& r) { return r.long_run ? ResultJson(r.long_run->checkpoint_interval_s) : absent(); }, kWeeks},
+     [](const Report& r) { return r.long_run ? ResultJson(r.long_run->checkpoint_interval_s) : absent(); },
+     kWeeks},
 };
 
 }  // namespace

@@ -6,8 +6,8 @@
 #include <queue>
 #include <vector>
 
-#include "sim/serving/random_stream.hpp"
 #include "sim/long_run/run_model.hpp"
+#include "sim/serving/random_stream.hpp"
 
 namespace orrery {
 

@@ -241,8 +241,8 @@ LongRunFigures figures_of_long_run(const LongRunResult& result) {
   const RunModel& model = result.prepared.model;
   if (model.levels.empty()) return figures;
   figures.checkpoint_interval_steps = model.checkpoint.interval_steps;
-  figures.checkpoint_interval_s = static_cast<double>(model.checkpoint.interval_steps) *
-                                  to_seconds(model.levels.back().step_ps);
+  figures.checkpoint_interval_s =
+      static_cast<double>(model.checkpoint.interval_steps) * to_seconds(model.levels.back().step_ps);
   if (!figures.ends) return figures;
   figures.goodput = result.goodput();
   figures.effective_training_time_ratio = result.training_share();

@@ -105,9 +105,9 @@ class RunModelMaker {
                                    "micro_batch_size {} = {}",
                                    samples, plan.data_parallel, plan.micro_batch_size, smallest));
     if (const auto obstacle = schedule_obstacle(plan))
-      throw InputError(pointer, fmt::format("found a step of {} samples with {} {}, allowed {} for {}", samples,
-                                            obstacle->key, obstacle->found, obstacle->allowed,
-                                            plan.pipeline_schedule));
+      throw InputError(
+          pointer, fmt::format("found a step of {} samples with {} {}, allowed {} for {}", samples,
+                               obstacle->key, obstacle->found, obstacle->allowed, plan.pipeline_schedule));
     return changed;
   }
 

@@ -109,7 +109,7 @@ class RunSimulation {
     const std::int64_t lost = outages_.lost();
     const bool whole_batch = lost == 0 || keeps_batch();
     RunSegment segment{0, level.step_ps, level.step_ps, 0,
-                    whole_batch ? model_.replicas : model_.replicas - lost};
+                       whole_batch ? model_.replicas : model_.replicas - lost};
     if (lost > 0 && keeps_batch() && model_.step_without) segment.step_ps = model_.step_without(level_, lost);
     segment.step_ps = slowed(segment.step_ps);
     segment.steps = steps_to_boundary(segment.progress);

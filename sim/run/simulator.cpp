@@ -1,29 +1,20 @@
 #include <memory>
 
 #include "orrery/simulate.hpp"
-#include "sim/long_run/long_run_result.hpp"
 #include "sim/run/prepare.hpp"
 #include "sim/run/serving_run.hpp"
 #include "sim/run/training_run.hpp"
+#include "sim/run/weeks.hpp"
 #include "sim/step/memo.hpp"
 
 namespace orrery {
 namespace {
 
-Report simulate_with(const Experiment& experiment, const Figures& figures, Memo& memo);
-
-/// Figures of the weeks of training that the experiment is a step of.
-LongRunFigures long_run_of(const Experiment& experiment, Memo& memo) {
-  const auto step = [&memo](const Experiment& one) { return simulate_with(one, {}, memo); };
-  return figures_of_long_run(simulate_long_run(experiment, step));
-}
-
 Report simulate_with(const Experiment& experiment, const Figures& figures, Memo& memo) {
   const PreparedExperiment prepared = prepare(experiment, memo);
   Report report = experiment.inference ? report_on_serving(prepared, figures, memo)
                                        : simulate_training(prepared, figures, memo);
-  const bool lasts = figures.long_run && experiment.run && report.makespan_ps > 0 && report.feasible;
-  if (lasts) report.long_run = long_run_of(experiment, memo);
+  add_weeks(experiment, figures, memo, report);
   return report;
 }
 
