@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMostTraceBytes = 512'000'000;
 
-enum JobColumn : std::uint8_t { name, arrival, gpus, length, begin, end, count, percent, steps, rank, share };
+enum class JobColumn : std::uint8_t { name, arrival, gpus, length, begin, end, count, percent, steps, rank, share };
 constexpr std::size_t kJobColumns = 11;
 
 /// Names of the columns of a kind of trace, by JobColumn; "": it has none.
@@ -70,6 +70,8 @@ class JobTableReader {
  private:
   using Cells = std::vector<std::string_view>;
 
+  static constexpr std::size_t at(JobColumn column) { return static_cast<std::size_t>(column); }
+
   void take(std::string_view line) {
     line_begin_ = line.data();
     if (trimmed_cell(line).empty() || line.starts_with('#')) return;
@@ -107,9 +109,9 @@ class JobTableReader {
       trace_.kind = form.kind;
       columns_ = names.size();
       for (std::size_t c = 0; c < kJobColumns; ++c) {
-        const auto at = std::ranges::find(names, form.names[c]);
-        if (!form.names[c].empty() && at != names.end())
-          at_[c] = static_cast<std::size_t>(at - names.begin());
+        const auto found = std::ranges::find(names, form.names[c]);
+        if (!form.names[c].empty() && found != names.end())
+          at_[c] = static_cast<std::size_t>(found - names.begin());
       }
       return true;
     }
@@ -142,18 +144,18 @@ class JobTableReader {
     job.step_s = *seconds / static_cast<double>(job.steps);
     job.fabric_share = number(JobColumn::share, 0, 1).value_or(0);
     job.priority = static_cast<std::int64_t>(number(JobColumn::rank, -1e6, 1e6).value_or(0));
-    if (at_[JobColumn::name]) job.name = printable(cells_[*at_[JobColumn::name]]);
+    if (at_[at(JobColumn::name)]) job.name = printable(cells_[*at_[at(JobColumn::name)]]);
     trace_.jobs.push_back(std::move(job));
   }
 
   double gpus_of_row() {
-    if (at_[JobColumn::gpus]) return std::ceil(number(JobColumn::gpus, 0, 4e6).value_or(0));
+    if (at_[at(JobColumn::gpus)]) return std::ceil(number(JobColumn::gpus, 0, 4e6).value_or(0));
     const double instances = number(JobColumn::count, 0, 4e6).value_or(0);
     return std::ceil(instances * number(JobColumn::percent, 0, 4e6).value_or(0) / 100);
   }
 
   std::optional<double> length_of_row() {
-    if (at_[JobColumn::length]) return number(JobColumn::length, 0, kMostJobSeconds);
+    if (at_[at(JobColumn::length)]) return number(JobColumn::length, 0, kMostJobSeconds);
     const auto from = time(JobColumn::begin);
     const auto until = time(JobColumn::end);
     if (!from || !until) return std::nullopt;
@@ -164,25 +166,25 @@ class JobTableReader {
 
   /// Nothing where the cell is empty.
   std::optional<double> number(JobColumn column, double least, double most) {
-    if (!at_[column]) return std::nullopt;
-    const std::string_view cell = cells_[*at_[column]];
+    if (!at_[at(column)]) return std::nullopt;
+    const std::string_view cell = cells_[*at_[at(column)]];
     if (is_empty(cell)) return std::nullopt;
     const auto value = number_of_cell<double>(cell);
     if (value && *value >= least && *value <= most) return value;
-    refuse(fmt::format("found {} {}, allowed {} to {:g}", form_->names[column], quote(cell), least, most),
+    refuse(fmt::format("found {} {}, allowed {} to {:g}", form_->names[at(column)], quote(cell), least, most),
            cell);
     return std::nullopt;
   }
 
   std::optional<double> time(JobColumn column) {
-    if (!at_[column]) return std::nullopt;
-    const std::string_view cell = cells_[*at_[column]];
+    if (!at_[at(column)]) return std::nullopt;
+    const std::string_view cell = cells_[*at_[at(column)]];
     if (is_empty(cell)) return std::nullopt;
     auto seconds = number_of_cell<double>(cell);
     if (!seconds) seconds = seconds_of_date(cell);
     if (seconds && std::abs(*seconds) <= 1e12) return seconds;
     refuse(
-        fmt::format("found {} {}, allowed seconds, or a date and a time", form_->names[column], quote(cell)),
+        fmt::format("found {} {}, allowed seconds, or a date and a time", form_->names[at(column)], quote(cell)),
         cell);
     return std::nullopt;
   }

@@ -84,7 +84,7 @@ std::optional<std::vector<std::size_t>> NodePool::whole_nodes(std::size_t count,
   }
   const auto fits = [&](const Leaf& leaf) { return leaf.idle.size() >= count; };
   if (placement == JobPlacement::best_fit && fits(all.front()))
-    std::ranges::rotate(all, std::ranges::partition_point(all, fits) - 1);
+    std::rotate(all.begin(), std::ranges::partition_point(all, fits) - 1, all.end());
   for (const Leaf& leaf : all)
     for (std::size_t n = 0; n < leaf.idle.size() && out.size() < count; ++n) out.push_back(leaf.idle[n]);
   return out;

@@ -10,6 +10,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree
 
 ORRERY = sys.argv[1]
 BASE = {
@@ -103,6 +104,13 @@ def check_outputs():
     for before, after in zip(spans, spans[1:]):
         assert abs(before["ts"] + before["dur"] - after["ts"]) < 1, (before, after)
     assert "interruptions" in run(keys).stdout
+    picture = xml.etree.ElementTree.fromstring(run(keys, "--svg", "-").stdout)
+    bars = [node for node in picture.iter("{http://www.w3.org/2000/svg}rect") if node.get("height") not in ("10", None)]
+    # Every column of the 480 is filled to its top: 160 high, two wide.
+    area = sum(float(bar.get("width")) * float(bar.get("height")) for bar in bars[1:])
+    assert abs(area - 480 * 2 * 160) < 0.002 * area, area
+    page = run(keys, "--html", "-").stdout
+    assert "<svg" in page and "interruptions" in page and "script" not in page, page[:500]
 
 
 def check_elsewhere():
