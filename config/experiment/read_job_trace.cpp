@@ -17,7 +17,19 @@ namespace {
 
 constexpr std::size_t kMostTraceBytes = 512'000'000;
 
-enum class JobColumn : std::uint8_t { name, arrival, gpus, length, begin, end, count, percent, steps, rank, share };
+enum class JobColumn : std::uint8_t {
+  name,
+  arrival,
+  gpus,
+  length,
+  begin,
+  end,
+  count,
+  percent,
+  steps,
+  rank,
+  share
+};
 constexpr std::size_t kJobColumns = 11;
 
 /// Names of the columns of a kind of trace, by JobColumn; "": it has none.
@@ -183,9 +195,9 @@ class JobTableReader {
     auto seconds = number_of_cell<double>(cell);
     if (!seconds) seconds = seconds_of_date(cell);
     if (seconds && std::abs(*seconds) <= 1e12) return seconds;
-    refuse(
-        fmt::format("found {} {}, allowed seconds, or a date and a time", form_->names[at(column)], quote(cell)),
-        cell);
+    refuse(fmt::format("found {} {}, allowed seconds, or a date and a time", form_->names[at(column)],
+                       quote(cell)),
+           cell);
     return std::nullopt;
   }
 

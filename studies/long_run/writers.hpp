@@ -14,7 +14,7 @@ namespace orrery {
 [[nodiscard]] std::string long_run_csv(const LongRunResult& result);
 /// The shown repetition for Chrome's and Perfetto's viewers.
 [[nodiscard]] std::string long_run_trace(const LongRunResult& result);
-/// The same as a picture of its days, and a page with it and the summary that asks no machine for anything.
+/// Draws the shown repetition over its days; the page has the picture and the summary, and asks no machine.
 [[nodiscard]] std::string long_run_svg(const LongRunResult& result);
 [[nodiscard]] std::string long_run_page(const LongRunResult& result);
 
