@@ -33,6 +33,7 @@ Command add_calibrate(CLI::App& app, const CommonOptions& common);
 Command add_converge(CLI::App& app, const CommonOptions& common);
 Command add_explain(CLI::App& app, const CommonOptions& common);
 Command add_run(CLI::App& app, const CommonOptions& common);
+Command add_jobs(CLI::App& app, const CommonOptions& common);
 Command add_elastic(CLI::App& app, const CommonOptions& common);
 Command add_gossip(CLI::App& app, const CommonOptions& common);
 Command add_capacity(CLI::App& app, const CommonOptions& common);

@@ -44,6 +44,7 @@ constexpr Entry kCommands[] = {
     {"capacity", "The most requests per second within limits of latency", orrery::add_capacity},
     {"run", "Weeks of training: failures, checkpoints, restarts; when it is done, and at what cost",
      orrery::add_run},
+    {"jobs", "Several jobs on one cluster: queues, placements, links that they share", orrery::add_jobs},
     {"memory", "Memory by category and stage, without simulating", orrery::add_memory},
     {"plan", "Search for the best plan: proven optimal, or by other methods", orrery::add_plan},
     {"schedule", "The pipeline schedule of an experiment, drawn as text", orrery::add_schedule},

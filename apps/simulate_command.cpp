@@ -125,6 +125,7 @@ int deliver(const SimulateOptions& options, const CommonOptions& common, const R
   Figures figures;
   figures.capacity = keys.figures().capacity;
   figures.kernels = keys.figures().kernels;
+  figures.long_run = keys.figures().long_run;
   RecordedOutcome outcome = [&] {
     const ProgressReport progress = progress_on_terminal(common);
     return record_outcome(experiment, recording_for(options), figures,

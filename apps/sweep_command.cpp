@@ -88,8 +88,8 @@ Space read_sweep_space(SpaceArguments arguments) {
 }
 
 /// Scalars of the keys of --only, and of the objects among them.
-std::vector<std::string> kept_keys(const KeySelection& selection) {
-  if (!selection.only) return default_sweep_keys();
+std::vector<std::string> kept_keys(const KeySelection& selection, const Space& space) {
+  if (!selection.only) return default_sweep_keys(space);
   const std::vector<std::string_view> names = row_names(selected_keys(selection, true, true));
   return {names.begin(), names.end()};
 }
@@ -103,7 +103,8 @@ std::int64_t run_sweep(const SweepCommandOptions& options, const CommonOptions& 
     if (same_file(file, options.file))
       refuse_sweep_options("the output " + quote(options.file) + " would replace the input " + quote(file));
   if (!options.dask.empty()) {
-    sweep_far(space, {options.dask, options.file, kept_keys(options.keys), options.space.calibrations});
+    sweep_far(space,
+              {options.dask, options.file, kept_keys(options.keys, space), options.space.calibrations});
     const Database file(options.file, Database::Access::read, ResultsFile::kLockWait);
     const SweepSummary summary = summarize_sweep(file, 0);  // the last of the file
     refuse_without_results(space, file, summary);
@@ -113,7 +114,7 @@ std::int64_t run_sweep(const SweepCommandOptions& options, const CommonOptions& 
   sweep_options.file = options.file;
   sweep_options.threads = threads;
   sweep_options.shard = parse_shard(options.shard);
-  sweep_options.keys = kept_keys(options.keys);
+  sweep_options.keys = kept_keys(options.keys, space);
   sweep_options.progress = progress_on_terminal(common);
   sweep_options.begin_thread = prepare_heap_of_thread;
   std::signal(SIGXFSZ, SIG_IGN);                 // a write beyond the limit of file sizes fails instead

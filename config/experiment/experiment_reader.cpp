@@ -204,6 +204,7 @@ Experiment ExperimentReader::read_all_parts(const Json& root) {
   const Path top;
   read_fields(root, experiment_fields(), experiment, top, scope_);
   if (!root.is_object()) return experiment;
+  if (refuse_jobs(root)) return experiment;
   require(root, experiment_fields(), "model", "every experiment", top, scope_);
   require(root, experiment_fields(), "cluster", "every experiment", top, scope_);
   refuse_post_training(root);
@@ -223,6 +224,23 @@ void ExperimentReader::refuse_post_training(const Json& root) {
   findings_.add("/post_training",
                 "found a step of several roles, allowed in orrery simulate FILE alone: it has no single plan",
                 Anchor::key);
+}
+
+/// Jobs have a model and a plan each; JobsExperiment reads them.
+bool ExperimentReader::refuse_jobs(const Json& root) {
+  if (root.contains("jobs")) {
+    findings_.add("/jobs", "found several jobs, allowed in orrery jobs alone", Anchor::key);
+    return true;
+  }
+  for (const char* key : {"placement", "queueing", "preemption"})
+    if (root.contains(key))
+      findings_.add(fmt::format("/{}", key), "found without jobs, which alone have it", Anchor::key);
+  return false;
+}
+
+Cluster ExperimentReader::read_cluster_alone(const Json& given) {
+  const Path top;
+  return read_cluster_at(given, Path(top, "cluster"));
 }
 
 Plan ExperimentReader::plan_of(const Json& root) {

@@ -43,6 +43,9 @@ class ExperimentReader {
   /// The keys of the cluster of a valid document, names and bases resolved.
   Json cluster_keys(const Json& root);
 
+  /// The cluster of a document without a model, which is at /cluster in it.
+  Cluster read_cluster_alone(const Json& given);
+
   /// Checks the keys that `root` has, each part by itself; missing keys and relations between parts are not
   /// checked.
   void check_parts(const Json& root);
@@ -56,6 +59,7 @@ class ExperimentReader {
   Experiment read_plan_alone(const Json& root);
   Experiment read_all_parts(const Json& root);
   void refuse_post_training(const Json& root);
+  bool refuse_jobs(const Json& root);
   Plan plan_of(const Json& root);
   template <class Part, class Read>
   void take(KnownPart<Part> KnownParts::*of, const Json& given, Part& part, Read read);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +10,7 @@
 
 #include "config/experiment/read_long_run.hpp"
 #include "config/text/document.hpp"
+#include "config/text/table_text.hpp"
 #include "config/text/wording.hpp"
 
 namespace orrery {
@@ -19,22 +19,6 @@ namespace {
 constexpr double kMostHours = 1e7;
 constexpr std::size_t kMostRows = 1'000'000;
 constexpr std::array<std::string_view, 4> kColumns{"time_hours", "component", "node", "repair_hours"};
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r\"");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r\"") - first + 1);
-}
-
-std::vector<std::string_view> cells_of(std::string_view line) {
-  std::vector<std::string_view> cells;
-  for (;;) {
-    const std::size_t comma = line.find(',');
-    cells.push_back(trimmed(line.substr(0, comma)));
-    if (comma == std::string_view::npos) return cells;
-    line.remove_prefix(comma + 1);
-  }
-}
 
 class FailureTraceReader {
  public:
@@ -45,7 +29,10 @@ class FailureTraceReader {
       const std::size_t end = text.find('\n');
       ++line_;
       const std::string_view line = text.substr(0, end);
-      if (!trimmed(line).empty() && !line.starts_with('#')) take(cells_of(line));
+      if (!trimmed_cell(line).empty() && !line.starts_with('#')) {
+        split_cells(line, cells_);
+        take(cells_);
+      }
       text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     }
     if (sound_ && failures_.empty()) refuse("found no failures, allowed one at least");
@@ -91,10 +78,8 @@ class FailureTraceReader {
   std::optional<double> number(const Cells& cells, std::size_t column, double otherwise) {
     if (!at_[column] || (cells[*at_[column]].empty() && column > 1)) return otherwise;
     const std::string_view cell = cells[*at_[column]];
-    double value = 0;
-    const char* const end = cell.data() + cell.size();
-    const auto parsed = std::from_chars(cell.data(), end, value);
-    if (parsed.ec == std::errc() && parsed.ptr == end && value >= 0 && value <= kMostHours) return value;
+    const auto value = number_of_cell<double>(cell);
+    if (value && *value >= 0 && *value <= kMostHours) return value;
     refuse(fmt::format("found {} {}, allowed 0 to {}", kColumns[column], quote(cell), kMostHours));
     return std::nullopt;
   }
@@ -108,6 +93,7 @@ class FailureTraceReader {
   Findings& findings_;
   bool sound_ = true;
   int line_ = 0;
+  Cells cells_;
   std::size_t columns_ = 0;
   std::array<std::optional<std::size_t>, kColumns.size()> at_{};
   std::vector<RecordedFailure> failures_;

@@ -134,8 +134,10 @@ class LongRunReader {
       value.erase("preset");
       value["base"] = std::move(name);
     }
+    const Json own = value;
     if (value.is_object()) value = resolver_.resolve(CatalogKind::failure, value, path);
     if (value.is_null()) return;
+    drop_other_laws(own, value);
     Failures& failures = run_.failures;
     read_fields(value, failures_fields(), failures, path, scope_);
     if (!value.is_object()) return;
@@ -149,6 +151,26 @@ class LongRunReader {
     read_correlation(value, Path(path, "correlated"));
     if (!failures.trace_file.empty())
       failures.trace = read_failure_trace(failures.trace_file, Path(path, "trace"), scope_);
+  }
+
+  /// A distribution that is given takes the place of the preset's, with the keys that it does not have.
+  static void drop_other_laws(const Json& own, Json& merged) {
+    const auto is_object = [](const Json& owner, const char* key) {
+      return owner.is_object() && owner.contains(key) && owner[key].is_object();
+    };
+    if (!is_object(own, "components") || !is_object(merged, "components")) return;
+    for (const auto& [name, component] : own["components"].items()) {
+      if (!component.is_object() || !component.contains("distribution")) continue;
+      const Json& law = component["distribution"];
+      const bool drawn = law == kFailureLawNames[static_cast<std::size_t>(FailureLaw::empirical)];
+      const bool ages = law == kFailureLawNames[static_cast<std::size_t>(FailureLaw::weibull)];
+      const auto drop = [&, &known = component](const char* key, bool has) {
+        if (!has && !known.contains(key)) merged["components"][name].erase(key);
+      };
+      for (const char* key : {"shape", "age_hours"}) drop(key, ages);
+      for (const char* key : {"mtbf_hours", "units"}) drop(key, !drawn);
+      drop("gaps_hours", drawn);
+    }
   }
 
   void read_correlation(const Json& value, const Path& path) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <span>
@@ -16,6 +15,7 @@
 
 #include "config/experiment/read_parts.hpp"
 #include "config/text/document.hpp"
+#include "config/text/table_text.hpp"
 #include "config/text/wording.hpp"
 #include "orrery/units.hpp"
 
@@ -38,85 +38,6 @@ constexpr const char* kHashes =
 
 using Cells = std::vector<std::string_view>;
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r\"";
-  const std::size_t first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return text.substr(0, 0);
-  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
-}
-
-void split(std::string_view line, Cells& cells) {
-  cells.clear();
-  for (;;) {
-    const std::size_t comma = line.find(',');
-    cells.push_back(trimmed(line.substr(0, comma)));
-    if (comma == std::string_view::npos) return;
-    line.remove_prefix(comma + 1);
-  }
-}
-
-template <class Number>
-std::optional<Number> number_of(std::string_view text) {
-  Number number{};
-  const char* end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, number);
-  if (parsed.ec != std::errc() || parsed.ptr != end || text.empty()) return std::nullopt;
-  return number;
-}
-
-/// Days since 1970-01-01 of the Gregorian calendar (Hinnant, "chrono-Compatible Low-Level Date Algorithms").
-std::int64_t days_of(std::int64_t year, std::int64_t month, std::int64_t day) {
-  year -= month <= 2 ? 1 : 0;
-  const std::int64_t era = year / 400;
-  const std::int64_t in_era = year - era * 400;
-  const std::int64_t in_year = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
-  return era * 146'097 + in_era * 365 + in_era / 4 - in_era / 100 + in_year - 719'468;
-}
-
-bool is_date(std::int64_t year, std::int64_t month, std::int64_t day) {
-  if (month < 1 || month > 12 || day < 1) return false;
-  const std::int64_t next = month == 12 ? days_of(year + 1, 1, 1) : days_of(year, month + 1, 1);
-  return day <= next - days_of(year, month, 1);
-}
-
-/// Seconds by which a clock is ahead that ends in Z, +01:00 or -05:30, which is cut off; nothing where it
-/// does not.
-double take_zone(std::string_view& text) {
-  constexpr std::size_t kZone = 6;  // +hh:mm
-  if (text.ends_with('Z')) {
-    text.remove_suffix(1);
-    return 0;
-  }
-  if (text.size() < kZone) return 0;
-  const std::string_view zone = text.substr(text.size() - kZone);
-  const auto hours = number_of<std::int64_t>(zone.substr(1, 2));
-  const auto minutes = number_of<std::int64_t>(zone.substr(4, 2));
-  if ((zone[0] != '+' && zone[0] != '-') || zone[3] != ':' || !hours || !minutes) return 0;
-  text.remove_suffix(kZone);
-  const auto ahead = static_cast<double>(*hours * 3600 + *minutes * 60);
-  return zone[0] == '-' ? -ahead : ahead;
-}
-
-/// Seconds since 1970 of a text such as 2023-11-16 18:15:46.6805900 or 2024-05-10 00:00:00.009930+00:00.
-std::optional<double> date_of(std::string_view text) {
-  constexpr std::size_t kSecondsAt = 17;
-  const double ahead = text.size() > kSecondsAt ? take_zone(text) : 0;
-  if (text.size() <= kSecondsAt || text[4] != '-' || text[7] != '-' || text[13] != ':' || text[16] != ':')
-    return std::nullopt;
-  const auto year = number_of<std::int64_t>(text.substr(0, 4));
-  const auto month = number_of<std::int64_t>(text.substr(5, 2));
-  const auto day = number_of<std::int64_t>(text.substr(8, 2));
-  const auto hour = number_of<std::int64_t>(text.substr(11, 2));
-  const auto minute = number_of<std::int64_t>(text.substr(14, 2));
-  const auto second = number_of<double>(text.substr(kSecondsAt));
-  if (!year || !month || !day || !hour || !minute || !second || !is_date(*year, *month, *day))
-    return std::nullopt;
-  if (*hour < 0 || *hour > 23 || *minute < 0 || *minute > 59 || !(*second >= 0 && *second < 61))
-    return std::nullopt;
-  return static_cast<double>(days_of(*year, *month, *day) * 86'400 + *hour * 3600 + *minute * 60) + *second -
-         ahead;
-}
-
 class TraceReader {
  public:
   TraceReader(const std::string& file, std::int64_t context, bool reuse_is_known, Findings& findings)
@@ -138,9 +59,9 @@ class TraceReader {
  private:
   void take(std::string_view line) {
     line_begin_ = line.data();
-    if (trimmed(line).empty()) return;
-    if (columns_ == 0 && trimmed(line).starts_with('{')) return take_object(line);
-    split(line, cells_);
+    if (trimmed_cell(line).empty()) return;
+    if (columns_ == 0 && trimmed_cell(line).starts_with('{')) return take_object(line);
+    split_cells(line, cells_);
     if (columns_ == 0) return find_columns();
     if (cells_.size() != columns_)
       return refuse(fmt::format("found {} values, allowed {} as in the first line", cells_.size(), columns_));
@@ -176,7 +97,7 @@ class TraceReader {
     if (!(prompt >= 1 && prompt <= most && output >= 1 && output <= most))
       return refuse(
           fmt::format("found {} and {} tokens, allowed 1 to {} (max_model_len)", prompt, output, context_));
-    if (const auto arrival = arrival_at(milliseconds / 1000, trimmed(line)))
+    if (const auto arrival = arrival_at(milliseconds / 1000, trimmed_cell(line)))
       add(*arrival, static_cast<std::int64_t>(prompt), static_cast<std::int64_t>(output));
   }
 
@@ -210,8 +131,8 @@ class TraceReader {
 
   /// From the first one, in order.
   std::optional<Picoseconds> arrival_of(std::string_view cell) {
-    std::optional<double> seconds = number_of<double>(cell);
-    if (!seconds) seconds = date_of(cell);
+    std::optional<double> seconds = number_of_cell<double>(cell);
+    if (!seconds) seconds = seconds_of_date(cell);
     return arrival_at(seconds, cell);
   }
 
@@ -238,7 +159,7 @@ class TraceReader {
 
   std::optional<std::int64_t> tokens_of(std::size_t column) {
     const std::string_view cell = cells_[at_[column]];
-    const auto tokens = number_of<std::int64_t>(cell);
+    const auto tokens = number_of_cell<std::int64_t>(cell);
     if (tokens && *tokens >= 1 && *tokens <= context_) return tokens;
     refuse(
         fmt::format("found {} {}, allowed 1 to {} (max_model_len)", kNames[column][0], quote(cell), context_),

@@ -274,6 +274,17 @@ Schema run_schema(const Menus& menus) {
   return run;
 }
 
+void fill_jobs(Schema& experiment, const Menus& menus) {
+  Schema job = object_of(job_fields(), menus);
+  fill(job, "experiment",
+       {{"anyOf", {{{"type", "string"}, {"description", "a file"}}, {{"type", "object"}}}}});
+  const Schema trace = with_required(object_of(job_trace_fields(), menus), {"trace"});
+  fill(experiment, "jobs", {{"anyOf", {list_of(job), {{"type", "string"}}, trace}}});
+  for (const char* key : {"placement", "queueing"})
+    fill(experiment, key, choice(field_named(jobs_policy_fields(), key), menus));
+  fill(experiment, "preemption", object_of(preemption_fields(), menus));
+}
+
 Schema experiment_schema(const Menus& menus) {
   Schema plan = object_of(plan_fields(), menus);
   fill(plan, "recompute", name_or_object(object_of(recompute_fields(), menus), recompute_field(), menus));
@@ -301,7 +312,10 @@ Schema experiment_schema(const Menus& menus) {
   fill(experiment, "software", with_physical_intervals(object_of(software_fields(), menus), "software."));
   fill(experiment, "simulation", object_of(simulation_fields(), menus));
   fill(experiment, "post_training", post_training_schema(menus));
-  experiment["required"] = {"model", "cluster"};
+  fill_jobs(experiment, menus);
+  experiment["required"] = {"cluster"};
+  experiment["if"] = {{"not", {{"required", {"jobs"}}}}};
+  experiment["then"] = {{"required", {"model"}}};
   return experiment;
 }
 

@@ -8,6 +8,7 @@
 
 #include "config/schema/field.hpp"
 #include "orrery/experiment.hpp"
+#include "orrery/jobs.hpp"
 #include "orrery/long_run.hpp"
 #include "orrery/post_training.hpp"
 
@@ -102,5 +103,16 @@ struct RoleKeys {
 };
 const std::vector<Field<PostTraining>>& post_training_fields();
 const std::vector<Field<RoleKeys>>& role_fields();
+/// placement and queueing, at the top of an experiment with jobs.
+const std::vector<Field<JobsPolicy>>& jobs_policy_fields();
+const std::vector<Field<JobsPolicy>>& preemption_fields();
+const std::vector<Field<JobSpec>>& job_fields();
+/// jobs as an object: a file of them.
+struct JobTraceKeys {
+  std::string trace;
+  std::int64_t first = 0;
+  double fabric_share = 0;
+};
+const std::vector<Field<JobTraceKeys>>& job_trace_fields();
 
 }  // namespace orrery

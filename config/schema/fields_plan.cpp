@@ -290,6 +290,12 @@ const std::vector<Field<Experiment>>& experiment_fields() {
           "run",
           "an object with steps or tokens, checkpoint, failures, recovery, ...: weeks of training, which "
           "orrery run simulates"),
+      T::nested("jobs",
+                "a list of jobs that share the cluster, or a file of them; orrery jobs simulates them, each "
+                "with a model and a plan of its own"),
+      T::nested("placement", "of jobs: which GPUs they get"),
+      T::nested("queueing", "of jobs: which one is next"),
+      T::nested("preemption", "of jobs: an object with checkpoint_s, restart_s, slice_s"),
       T::nested("accuracy", "an object with target, for the steps and the time until it is reached"),
       T::nested("problem", "an object: what `converge` learns; logistic regression by default"),
       T::nested("software", "an object with what the training framework costs; from the stack's calibration"),

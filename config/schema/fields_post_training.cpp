@@ -5,7 +5,7 @@ namespace orrery {
 
 namespace {
 constexpr double kMostPrompts = 1e6;
-constexpr double kMostSeconds = 1e6;
+constexpr double kMostVerifierSeconds = 1e6;
 }  // namespace
 
 const std::vector<Field<PostTraining>>& post_training_fields() {
@@ -86,7 +86,7 @@ const std::vector<Field<RoleKeys>>& role_fields() {
           "kind", {kRewardKindNames, nullptr, {}},
           +[](R& r, std::size_t i) { r.kind = static_cast<RewardKind>(i); }, "none",
           "reward: a rule, a model, or a verifier beside the GPUs"),
-      T::number("latency_s", "s", 0, kMostSeconds, &R::latency_s, "0", "verifier: time for a sample"),
+      T::number("latency_s", "s", 0, kMostVerifierSeconds, &R::latency_s, "0", "verifier: time for a sample"),
       T::integer("width", 1, 1e6, &R::width, "all", "verifier: samples at a time"),
   };
   return fields;

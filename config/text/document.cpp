@@ -44,12 +44,13 @@ Document parse_as(Syntax syntax, std::string_view text, const std::string& sourc
   throw InputError({Diagnostic{path, 0, 0, "", "cannot be read: " + reason}});
 }
 
-std::string read_stream(std::FILE* stream, const std::string& path) {
+std::string read_stream(std::FILE* stream, const std::string& path, std::size_t most_bytes) {
   std::string text;
   char block[65536];
   while (const std::size_t count = std::fread(block, 1, sizeof block, stream)) {
     text.append(block, count);
-    if (text.size() > kMaxTextBytes) fail_to_read(path, "longer than 16 MB");
+    if (text.size() > most_bytes)
+      fail_to_read(path, fmt::format("longer than {} MB", most_bytes / 1'000'000));
   }
   if (std::ferror(stream) != 0) fail_to_read(path, std::strerror(errno));
   return text;
@@ -93,11 +94,11 @@ void set_position(Diagnostic& diagnostic, std::string_view text, std::size_t off
   }
 }
 
-std::string read_text(const std::string& path) {
-  if (path == "-") return read_stream(stdin, path);
+std::string read_text(const std::string& path, std::size_t most_bytes) {
+  if (path == "-") return read_stream(stdin, path, most_bytes);
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
   if (file == nullptr) fail_to_read(path, std::strerror(errno));
-  return read_stream(file.get(), path);
+  return read_stream(file.get(), path, most_bytes);
 }
 
 }  // namespace orrery

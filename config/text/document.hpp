@@ -31,6 +31,6 @@ void find_positions(const Document& document, PositionTable& table);
 void set_position(Diagnostic& diagnostic, std::string_view text, std::size_t offset);
 
 /// The whole file, or standard input for "-". Throws InputError when it cannot be read or is too long.
-std::string read_text(const std::string& path);
+std::string read_text(const std::string& path, std::size_t most_bytes = kMaxTextBytes);
 
 }  // namespace orrery

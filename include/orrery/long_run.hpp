@@ -1,5 +1,5 @@
 // Describes the weeks of training that a step is part of: its length, checkpoints, failures and how the run
-// gets over them. Made by config/, read by studies/long_run/; a step does not depend on it.
+// gets over them. Made by config/, read by sim/long_run/; a step does not depend on it.
 #pragma once
 
 #include <array>
@@ -55,6 +55,12 @@ struct CheckpointPolicy {
   double save_s = kNotGiven;       ///< from the end of the stall until it can be read
   double load_s = kNotGiven;       ///< to read it into all GPUs
 
+  /// Visits all members in order, for keys of caches.
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(interval, interval_steps, interval_minutes, mode, target, persistent_target, persist_every,
+                 overlap_copy, bytes_per_parameter, stall_s, save_s, load_s);
+  }
   friend bool operator==(const CheckpointPolicy&, const CheckpointPolicy&) = default;
 };
 
@@ -92,6 +98,11 @@ struct ComponentFailures {
   double repair_hours = 0;         ///< that a node is out of service; 0: it serves again after the restart
   double detection_s = kNotGiven;  ///< else Recovery::detection_s
 
+  /// Visits all members in order, for keys of caches.
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(mtbf_hours, law, shape, age_hours, gaps_hours, units, reach, repair_hours, detection_s);
+  }
   friend bool operator==(const ComponentFailures&, const ComponentFailures&) = default;
 };
 
@@ -101,6 +112,11 @@ struct HiddenFault {
   double found_after_hours = 1;
   double speed = 0.7;  ///< share of the speed that is left; of no meaning for silent faults
 
+  /// Visits all members in order, for keys of caches.
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(mtbf_hours, found_after_hours, speed);
+  }
   friend bool operator==(const HiddenFault&, const HiddenFault&) = default;
 };
 
@@ -111,6 +127,11 @@ struct RecordedFailure {
   std::int64_t node = -1;  ///< -1: any
   double repair_hours = 0;
 
+  /// Visits all members in order, for keys of caches.
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(at_hours, component, node, repair_hours);
+  }
   friend bool operator==(const RecordedFailure&, const RecordedFailure&) = default;
 };
 
@@ -132,6 +153,11 @@ struct Failures {
     return false;
   }
 
+  /// Visits all members in order, for keys of caches.
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(preset, of, nodes_per_switch, slow_gpu, slow_link, silent, trace_file, trace);
+  }
   friend bool operator==(const Failures&, const Failures&) = default;
 };
 
@@ -160,6 +186,12 @@ struct Recovery {
       10;  ///< per_replica, reroute: all that go on wait for their new communicators; assumed
   bool keep_batch = false;  ///< shrink: the replicas that are left take the batch of all
 
+  /// Visits all members in order, for keys of caches.
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(policy, hot_spares, cold_spares, detection_s, restart_s, cold_start_s, reconfigure_s,
+                 keep_batch);
+  }
   friend bool operator==(const Recovery&, const Recovery&) = default;
 };
 
@@ -168,6 +200,11 @@ struct WarmUp {
   std::int64_t steps = 0;
   double slowdown = 1;  ///< time of such a step over that of the others
 
+  /// Visits all members in order, for keys of caches.
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(steps, slowdown);
+  }
   friend bool operator==(const WarmUp&, const WarmUp&) = default;
 };
 
@@ -177,6 +214,11 @@ struct BatchRamp {
   std::int64_t increment = 0;  ///< samples
   std::int64_t samples = 0;    ///< until the batch is that of the plan
 
+  /// Visits all members in order, for keys of caches.
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(start, increment, samples);
+  }
   friend bool operator==(const BatchRamp&, const BatchRamp&) = default;
 };
 
@@ -185,6 +227,11 @@ struct Evaluation {
   std::int64_t samples = 0;         ///< whose forward passes take a third of their share of a step; or
   double duration_s = 0;
 
+  /// Visits all members in order, for keys of caches.
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(interval_steps, samples, duration_s);
+  }
   friend bool operator==(const Evaluation&, const Evaluation&) = default;
 };
 
@@ -192,6 +239,11 @@ struct Maintenance {
   double interval_hours = 0;  ///< 0: none
   double duration_hours = 0;
 
+  /// Visits all members in order, for keys of caches.
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(interval_hours, duration_hours);
+  }
   friend bool operator==(const Maintenance&, const Maintenance&) = default;
 };
 
@@ -208,6 +260,12 @@ struct LongRun {
   Failures failures;
   Recovery recovery;
 
+  /// Visits all members in order, for keys of caches.
+  template <class Visit>
+  auto members(const Visit& visit) const {
+    return visit(steps, tokens, repetitions, step_range, warmup, batch_ramp, evaluation, maintenance,
+                 checkpoint, failures, recovery);
+  }
   friend bool operator==(const LongRun&, const LongRun&) = default;
 };
 

@@ -64,6 +64,8 @@ struct Figures {
   /// Serving::capacity, which takes a dozen runs: only where it is asked for.
   bool capacity = false;
   bool kernels = false;  ///< Report::kernels_ps: only where it is asked for, and with `breakdown`
+  /// Report::long_run, which takes a hundred runs of weeks: only where it is asked for.
+  bool long_run = false;
 };
 
 /// Holds the memory of a GPU from `at_ps` until the next point: the most it holds at that time.
@@ -99,6 +101,24 @@ struct WhatIf {
   /// The better value up to which no other path becomes longest, so that steps follow the path's prediction;
   /// nullopt if that holds for values a thousand times better.
   std::optional<double> holds_until;
+};
+
+/// Sums up the weeks of training that the step is part of, where the experiment has them; means over
+/// repetitions.
+struct LongRunFigures {
+  bool ends = true;  ///< false: something fails so often that it never ends, and the others are unknown
+  double goodput = 0;
+  double effective_training_time_ratio = 0;
+  double days = 0;
+  double days_p10 = 0;
+  double days_p50 = 0;
+  double days_p90 = 0;
+  double interruptions = 0;
+  double mfu = 0;
+  double cost_usd = 0;                         ///< 0: unknown
+  double energy_kwh = 0;                       ///< 0: unknown
+  std::int64_t checkpoint_interval_steps = 0;  ///< 0: no checkpoints
+  double checkpoint_interval_s = 0;
 };
 
 struct RunStats {
@@ -163,9 +183,10 @@ struct Report {
   std::array<double, kDimensionCount> bytes_per_gpu{};  ///< sent per GPU and step, mean over GPUs
   CriticalPath critical_path;                           ///< without `asynchrony`
   std::vector<WhatIf> what_if;                          ///< where it was asked for, the largest share first
-  std::optional<Asynchrony> asynchrony;  ///< of methods whose workers keep no step with each other
-  std::optional<Serving> serving;        ///< of requests, where the experiment serves: no step is simulated
-  ServiceLevel slo;                      ///< limits of its latencies
+  std::optional<Asynchrony> asynchrony;    ///< of methods whose workers keep no step with each other
+  std::optional<Serving> serving;          ///< of requests, where the experiment serves: no step is simulated
+  ServiceLevel slo;                        ///< limits of its latencies
+  std::optional<LongRunFigures> long_run;  ///< where it was asked for and the experiment has `run`
   RunStats stats;
 
   [[nodiscard]] double step_time_s() const { return to_seconds(makespan_ps) / static_cast<double>(steps); }

@@ -32,11 +32,21 @@ constexpr std::array<TimedKey, 10> kTimed{{{"step_time_s", true},
                                            {"mfu", false},
                                            {"hfu", false}}};
 
-constexpr std::array<std::string_view, 12> kOtherGoods{
-    "utilization.gpu_mean", "utilization.gpu_min",        "memory.usable_gb",
-    "requests_per_s",       "output_tokens_per_s",        "output_tokens_per_s_per_gpu",
-    "tokens_per_s_per_gpu", "goodput_requests_per_s",     "serving.good_requests",
-    "max_requests_per_s",   "max_requests_per_s_per_gpu", "max_requests_per_usd"};
+constexpr std::array<std::string_view, 15> kOtherGoods{"utilization.gpu_mean",
+                                                       "utilization.gpu_min",
+                                                       "memory.usable_gb",
+                                                       "requests_per_s",
+                                                       "output_tokens_per_s",
+                                                       "output_tokens_per_s_per_gpu",
+                                                       "tokens_per_s_per_gpu",
+                                                       "goodput_requests_per_s",
+                                                       "serving.good_requests",
+                                                       "max_requests_per_s",
+                                                       "max_requests_per_s_per_gpu",
+                                                       "max_requests_per_usd",
+                                                       "run.goodput",
+                                                       "run.mfu",
+                                                       "run.effective_training_time_ratio"};
 
 [[noreturn]] void refuse_figure(std::string_view option, const std::string& message) {
   throw InputError({Diagnostic{"command line", 0, 0, "", fmt::format("{}: {}", option, message)}});

@@ -13,6 +13,7 @@ FoundPlan SearchRun::reported(const Trial& trial) {
   Experiment experiment = std::get<Point>(read(trial.index)).experiment;
   Figures all;
   all.capacity = figures_.capacity;
+  all.long_run = figures_.long_run;
   return {trial, simulator_.simulate(experiment, all), std::move(experiment)};
 }
 

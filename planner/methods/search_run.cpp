@@ -20,6 +20,7 @@ void add_figures(const Figures& more, Figures& all) {
   all.traffic = all.traffic || more.traffic;
   all.range = all.range || more.range;
   all.capacity = all.capacity || more.capacity;
+  all.long_run = all.long_run || more.long_run;
 }
 
 /// Returns the figures that all objectives and limits need together.

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "orrery/long_run.hpp"
+
 namespace orrery {
 namespace {
 
@@ -42,7 +44,9 @@ Experiment normal_form(Experiment experiment) {
 }
 
 ContentHash content_of_normal_form(const Experiment& experiment) {
-  return content_of(normal_form(experiment));
+  ContentHash content = content_of(normal_form(experiment));
+  if (experiment.run) append_content(content, *experiment.run);
+  return content;
 }
 
 }  // namespace orrery

@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "config/text/document.hpp"
 #include "config/text/wording.hpp"
 #include "orrery/error.hpp"
 #include "planner/space/points.hpp"
@@ -126,6 +127,18 @@ void check_keys(const std::vector<std::string>& keys) {
   }
 }
 
+/// Returns true if the points have a section `run`.
+bool lasts_weeks(const Space& space) {
+  const auto begins = [](std::string_view text) {
+    return text.starts_with("run.") || text.starts_with("run=");
+  };
+  const BaseExperiment& base = space.base();
+  if (std::ranges::any_of(base.overrides, begins)) return true;
+  if (std::ranges::any_of(space.keys(), begins, &SpaceKey::key)) return true;
+  const Json root = parse_document(base.text, base.source).value;
+  return root.is_object() && root.contains("run");
+}
+
 std::string removed_in_words(const SweepSummary& summary) {
   std::vector<std::pair<std::string, Removed>> list(summary.removed.begin(), summary.removed.end());
   std::ranges::stable_sort(list, std::greater<>(), [](const auto& entry) { return entry.second.points; });
@@ -199,7 +212,13 @@ std::uint64_t SweepSummary::removed_points() const {
                          [](std::uint64_t sum, const auto& entry) { return sum + entry.second.points; });
 }
 
-std::vector<std::string> default_sweep_keys() { return lasting_row_names(); }
+std::vector<std::string> default_sweep_keys(const Space& space) {
+  std::vector<std::string> keys = lasting_row_names();
+  if (!lasts_weeks(space)) return keys;
+  const std::vector<std::string> weeks{"run"};
+  for (const std::string_view key : row_names(ResultSelection(weeks))) keys.emplace_back(key);
+  return keys;
+}
 
 PointResult simulate_point(const Experiment& experiment, const ResultSelection& keys, Simulator& simulator) {
   Figures figures = keys.figures();
@@ -222,7 +241,7 @@ PointResult simulate_point(const Experiment& experiment, const ResultSelection& 
 }
 
 SweepSummary sweep(const Space& space, const SweepOptions& options, Simulator& simulator) {
-  const std::vector<std::string> keys = options.keys.empty() ? default_sweep_keys() : options.keys;
+  const std::vector<std::string> keys = options.keys.empty() ? default_sweep_keys(space) : options.keys;
   check_keys(keys);
   ResultsFile file(options.file, options.lock_wait);
   file.begin(space, keys);

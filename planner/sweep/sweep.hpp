@@ -85,7 +85,7 @@ struct SweepSummary {
 };
 
 /// Every key of the result that is a scalar and no matter of the machine or of the experiment's name.
-[[nodiscard]] std::vector<std::string> default_sweep_keys();
+[[nodiscard]] std::vector<std::string> default_sweep_keys(const Space& space);
 
 /// Simulates a point; the figures are those of ResultSelection(ResultsFile::keys()). Safe to call from
 /// several threads.

@@ -37,8 +37,8 @@ using Indices = std::vector<std::uint64_t>;
 /// Transfers a simulated point between processes: state, reason, figures.
 using FarResult = std::tuple<std::uint8_t, std::string, std::vector<ResultScalar>>;
 
-Names keys_or_default(const std::optional<Names>& keys) {
-  if (!keys) return default_sweep_keys();
+Names keys_or_default(const std::optional<Names>& keys, const Space& space) {
+  if (!keys) return default_sweep_keys(space);
   const std::vector<std::string_view> names = row_names(*selected(keys));
   return {names.begin(), names.end()};
 }
@@ -49,7 +49,7 @@ class FarSweep {
  public:
   FarSweep(const BoundSpace& space, const std::string& file, const std::optional<Names>& keys)
       : space_(space.space()), reader_(space_), file_(file), blocks_(space_, Shard{}) {
-    file_.begin(space_, keys_or_default(keys));
+    file_.begin(space_, keys_or_default(keys, space_));
     learn();
   }
 
@@ -211,7 +211,7 @@ py::dict sweep_here(const BoundSpace& space, const std::string& file, std::int64
   SweepOptions options;
   options.file = file;
   options.threads = threads_of(threads);
-  options.keys = keys_or_default(keys);
+  options.keys = keys_or_default(keys, space.space());
   options.begin_thread = prepare_heap_of_thread;
   options.progress = [&done](std::size_t, std::size_t) { ++done; };
   options.stop = &stop;

@@ -21,7 +21,7 @@ from orrery.names import (KINDS, LINK_KINDS, OPERATION_KINDS, OPERATION_NAMES, P
                           schema, stream_name)
 from orrery.planning import METHODS, Plan, plan
 from orrery.result import Result, Section, to_pandas
-from orrery.runs import memory, resolve, resolved_text, simulate, simulate_many
+from orrery.runs import memory, resolve, resolved_text, run, simulate, simulate_many
 from orrery.space import Space, Survey
 from orrery.sweeping import Sweep, sweep
 from orrery.topology import Topology, cluster_of_graph, topology
@@ -41,6 +41,6 @@ def __getattr__(name):
 __all__ = [
     "Diagnostic", "Environment", "ExperimentError", "Explanation", "GossipGraph", "KINDS", "LINK_KINDS", "METHODS", "OPERATION_KINDS",
     "OPERATION_NAMES", "PHASES", "Plan", "RESULT_KEYS", "Result", "RunError", "STREAMS", "Section", "Space", "Survey", "Sweep", "Topology",
-    "__version__", "cluster_of_graph", "entry", "explain", "gossip_graph", "memory", "names", "plan", "resolve", "resolved_text", "schema",
+    "__version__", "cluster_of_graph", "entry", "explain", "gossip_graph", "memory", "names", "plan", "resolve", "resolved_text", "run", "schema",
     "simulate", "simulate_many", "stream_name", "sweep", "to_pandas", "topology",
 ]

@@ -113,6 +113,7 @@ class Result:
     max_requests_per_s_per_gpu: float | None
     max_requests_per_usd: float | None
     max_requests_limited_by: str | None
+    run: Section | None
     serving: Section
     @property
     def timeline(self) -> numpy.typing.NDArray[numpy.void]: ...
@@ -132,6 +133,8 @@ class Result:
 
 def simulate(experiment: _Experiment, overrides: _Overrides = ..., *, calibrations: _Paths = ...,
              only: str | Iterable[str] | None = ..., skip_infeasible: bool = ..., **keywords: Any) -> Result: ...
+def run(experiment: _Experiment, overrides: _Overrides = ..., *, calibrations: _Paths = ...,
+        only: str | Iterable[str] | None = ..., **keywords: Any) -> Result: ...
 def simulate_many(experiments: Iterable[_Experiment], *, threads: int = ..., overrides: _Overrides = ...,
                   calibrations: _Paths = ..., only: str | Iterable[str] | None = ..., skip_infeasible: bool = ...,
                   errors: Literal["raise", "return"] = ...) -> Iterator[Any]: ...

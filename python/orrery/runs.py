@@ -30,6 +30,20 @@ def simulate(experiment, overrides=None, *, calibrations=(), only=None, skip_inf
                             skip_infeasible)
 
 
+def run(experiment, overrides=None, *, calibrations=(), only=None, **keywords):
+    """Weeks of training: the Result of an experiment with a section `run`, whose `run` has goodput, days and their
+    deciles, interruptions, cost and energy of the whole run, and the interval of its checkpoints.
+
+    only  further dotted keys of the result to measure, such as ["mfu", "memory.peak_gb"]
+    (the others as for `simulate`)
+    """
+    keys = [*RUN_KEYS, *(_names(only) or [])]
+    return simulate(experiment, overrides, calibrations=calibrations, only=keys, **keywords)
+
+
+RUN_KEYS = ("name", "feasible", "reasons", "gpus", "step_time_s", "run")
+
+
 def simulate_many(experiments, *, threads=0, overrides=None, calibrations=(), only=None, skip_infeasible=False,
                   errors="raise"):
     """An iterator over the Results of many experiments, in their order.

@@ -142,6 +142,7 @@ Figures ResultSelection::figures() const {
                   needs(Needs::origin) || warns,    needs(Needs::range),         needs(Needs::process)};
   figures.capacity = needs(Needs::capacity) && keys_.size() < all_keys().size();
   figures.kernels = needs(Needs::kernels) && keys_.size() < all_keys().size();
+  figures.long_run = needs(Needs::long_run) && keys_.size() < all_keys().size();
   figures.breakdown = figures.breakdown || figures.kernels;
   return figures;
 }

@@ -33,7 +33,8 @@ struct ResultKey {
     process,
     warnings,
     capacity,
-    kernels
+    kernels,
+    long_run
   };
   std::string_view path;
   ResultJson (*value)(const Report& report) = nullptr;  ///< discarded where the report does not have it
@@ -51,6 +52,8 @@ inline ResultJson absent() { return ResultJson(ResultJson::value_t::discarded); 
 [[nodiscard]] std::span<const ResultKey> plan_keys();
 /// Returns the keys of serving runs.
 [[nodiscard]] std::span<const ResultKey> serving_keys();
+/// Returns the keys of weeks of training.
+[[nodiscard]] std::span<const ResultKey> long_run_keys();
 /// Returns all keys, in the order in which they are written; those of one object lie side by side.
 [[nodiscard]] const std::vector<const ResultKey*>& all_keys();
 

@@ -346,6 +346,7 @@ const std::vector<const ResultKey*>& all_keys() {
     add(kFirstKeys);
     add(plan_keys());
     add(serving_keys());
+    add(long_run_keys());
     add(kFigureKeys);
     return list;
   }();

@@ -39,7 +39,8 @@ std::vector<std::string> lasting_row_names() {
   std::vector<std::string> names;
   for (const ResultKey* key : all_keys()) {
     const bool lasts = !key->is_list && !key->path.starts_with("stats.") &&
-                       key->needs != ResultKey::Needs::capacity;  // a dozen runs more
+                       key->needs != ResultKey::Needs::capacity &&  // a dozen runs more
+                       key->needs != ResultKey::Needs::long_run;    // a hundred
     if (lasts && std::ranges::find(kNoFigures, key->path) == kNoFigures.end()) names.emplace_back(key->path);
   }
   return names;

@@ -7,6 +7,7 @@
 #include "sim/run/prepare.hpp"
 #include "sim/run/serving_run.hpp"
 #include "sim/run/training_run.hpp"
+#include "sim/run/weeks.hpp"
 
 namespace orrery {
 
@@ -28,6 +29,7 @@ RecordedOutcome record_outcome(const Experiment& experiment, Recording recording
     if (figures.kernels)
       outcome.run.report.kernels_ps = simulate_training(prepared, of_training, memo).kernels_ps;
   }
+  add_weeks(experiment, figures, memo, outcome.run.report);
   outcome.experiment = std::move(prepared.experiment);
   return outcome;
 }

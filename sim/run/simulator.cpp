@@ -4,6 +4,7 @@
 #include "sim/run/prepare.hpp"
 #include "sim/run/serving_run.hpp"
 #include "sim/run/training_run.hpp"
+#include "sim/run/weeks.hpp"
 #include "sim/step/memo.hpp"
 
 namespace orrery {
@@ -11,8 +12,10 @@ namespace {
 
 Report simulate_with(const Experiment& experiment, const Figures& figures, Memo& memo) {
   const PreparedExperiment prepared = prepare(experiment, memo);
-  return experiment.inference ? report_on_serving(prepared, figures, memo)
-                              : simulate_training(prepared, figures, memo);
+  Report report = experiment.inference ? report_on_serving(prepared, figures, memo)
+                                       : simulate_training(prepared, figures, memo);
+  add_weeks(experiment, figures, memo, report);
+  return report;
 }
 
 }  // namespace

@@ -141,6 +141,7 @@ void solve_job(Job& job, const ComparisonRequest& request) {
 void simulate_into(Job& job, const Experiment& experiment, bool why) {
   Figures figures;
   figures.kernels = why;
+  figures.long_run = experiment.run != nullptr;
   job.row.report = simulate(experiment, figures);
   job.row.reasons = job.row.report->reasons;
   job.row.left_out = not_simulated(experiment);

@@ -56,7 +56,9 @@ std::optional<double> figure_at(const ComparisonRequest& request, const Experime
   try {
     const LocatedExperiment located =
         read_experiment_text(experiment.text, experiment.source, overrides, request.catalog, request.menus);
-    row.report = simulate(located.experiment);
+    Figures figures;
+    figures.long_run = located.experiment.run != nullptr;
+    row.report = simulate(located.experiment, figures);
     row.target = target_of(located.experiment, *row.report);
   } catch (const InputError&) {
     return std::nullopt;

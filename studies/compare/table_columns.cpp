@@ -155,6 +155,22 @@ void add_training(const Comparison& comparison, std::vector<TableColumn>& column
   columns.push_back(figure_column("training", times, std::span(kTimeUnits).subspan(weeks ? 4 : 3, 1), 88));
 }
 
+/// Weeks with failures, where the experiments have them.
+void add_weeks_of(const Comparison& comparison, std::vector<TableColumn>& columns) {
+  const auto ends = [](const ComparedRow& row) {
+    return row.report && row.report->long_run && row.report->long_run->ends;
+  };
+  if (std::ranges::none_of(comparison.rows, ends)) return;
+  columns.push_back(words(comparison, "goodput", true, 86, [&](const ComparedRow& row) {
+    return ends(row) ? fmt::format("{:.1f}", 100 * row.report->long_run->goodput) : std::string();
+  }));
+  columns.back().unit = "%";
+  columns.push_back(words(comparison, "done in", true, 98, [&](const ComparedRow& row) {
+    return ends(row) ? fmt::format("{:.2f}", row.report->long_run->days) : std::string();
+  }));
+  columns.back().unit = "days";
+}
+
 /// A whole number in full up to six digits, beyond as 39.3 M.
 std::string steps(double value) {
   if (std::isinf(value)) return "never";
@@ -231,6 +247,7 @@ std::vector<TableColumn> table_columns(const Comparison& comparison) {
                           [](const ComparedRow& row) { return row.feasible() ? "yes" : "no"; }));
   columns.back().words = "feasible";
   add_training(comparison, columns);
+  add_weeks_of(comparison, columns);
   add_target(comparison, columns);
   return columns;
 }

@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
-#include "studies/long_run/closed_forms.hpp"
-#include "studies/long_run/long_run_result.hpp"
+#include "sim/long_run/closed_forms.hpp"
+#include "studies/long_run/writers.hpp"
 
 namespace orrery {
 namespace {

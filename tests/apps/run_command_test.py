@@ -3,10 +3,14 @@
 Usage: run_command_test.py ORRERY EXAMPLES
 """
 
+import csv
+import io
 import json
 import pathlib
 import subprocess
 import sys
+import tempfile
+import xml.etree.ElementTree
 
 ORRERY = sys.argv[1]
 BASE = {
@@ -100,6 +104,56 @@ def check_outputs():
     for before, after in zip(spans, spans[1:]):
         assert abs(before["ts"] + before["dur"] - after["ts"]) < 1, (before, after)
     assert "interruptions" in run(keys).stdout
+    picture = xml.etree.ElementTree.fromstring(run(keys, "--svg", "-").stdout)
+    bars = [node for node in picture.iter("{http://www.w3.org/2000/svg}rect") if node.get("height") not in ("10", None)]
+    # Every column of the 480 is filled to its top: 160 high, two wide.
+    area = sum(float(bar.get("width")) * float(bar.get("height")) for bar in bars[1:])
+    assert abs(area - 480 * 2 * 160) < 0.002 * area, area
+    page = run(keys, "--html", "-").stdout
+    assert "<svg" in page and "interruptions" in page and "script" not in page, page[:500]
+
+
+def check_elsewhere():
+    """Figures of weeks are those of `orrery run`, wherever they are asked for; searches find the best of them."""
+    experiment = json.loads(json.dumps(BASE)) | {"run": {
+        "steps": 50_000, "checkpoint": {"interval_minutes": 10, "stall_s": 20},
+        "failures": {"components": {"host": {"mtbf_hours": 20, "repair_hours": 5}}}, "recovery": {"policy": "spares"}}}
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "run.json"
+        file.write_text(json.dumps(experiment))
+
+        def call(command, *options):
+            done = subprocess.run([ORRERY, command, str(file), *options], capture_output=True, text=True, check=False)
+            assert done.returncode == 0, (command, options, done.stderr)
+            return done.stdout
+
+        def days(*overrides):
+            return json.loads(call("run", *overrides, "--json", "-"))["days"]
+
+        alone = json.loads(call("run", "--json", "-"))
+        asked = json.loads(call("simulate", "--only", "run", "--json", "-"))["run"]
+        assert asked["ends"] and all(asked[key] == alone[key] for key in ("days", "goodput", "days_p90", "mfu")), asked
+        assert "run" not in json.loads(call("simulate", "--json", "-"))
+        rows = list(csv.DictReader(io.StringIO(call("compare", "--vary", "run.recovery.hot_spares=0,4", "--csv", "-"))))
+        assert [float(row["run.days"]) for row in rows] == [days(), days("run.recovery.hot_spares=4")], rows
+        assert "done in" in call("compare", "--vary", "run.recovery.hot_spares=0,4")
+        space = ("--vary", "run.checkpoint.interval_minutes=1,5,20,80", "--vary", "run.recovery.hot_spares=0,4")
+        best = json.loads(call("plan", *space, "--objective", "run.days", "--json", "-"))["best"][0]["run"]
+        grid = {(minutes, spares): days(f"run.checkpoint.interval_minutes={minutes}", f"run.recovery.hot_spares={spares}")
+                for minutes in (1, 5, 20, 80) for spares in (0, 4)}
+        assert best["days"] == min(grid.values()), (best, grid)
+        most = json.loads(call("plan", *space, "--objective", "run.goodput", "--json", "-"))["best"][0]["run"]
+        assert most["days"] == best["days"], (most, best)
+        call("sweep", *space, "--out", str(pathlib.Path(folder) / "results.db"))
+        table = call_export(folder)
+        assert {float(row["run.days"]) for row in table} == set(grid.values()), table
+
+
+def call_export(folder):
+    done = subprocess.run([ORRERY, "sweep", "--out", f"{folder}/results.db", "--export", "csv", "--quiet"],
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return list(csv.DictReader(io.StringIO(done.stdout)))
 
 
 def check_never_ends():
@@ -131,6 +185,6 @@ def check_examples():
 
 
 for check in (check_no_failures, check_sums, check_intervals, check_policies, check_checkpoint_times, check_outputs,
-              check_never_ends, check_wrong_input, check_examples):
+              check_elsewhere, check_never_ends, check_wrong_input, check_examples):
     check()
 print("run command: all checks passed")

@@ -84,6 +84,23 @@ TEST_CASE("failure rates come from the catalog, and are changed") {
   CHECK(read_run(R"("steps": 9, "failures": "rsc-1")").run->failures.preset == "rsc-1");
 }
 
+TEST_CASE("a distribution takes the place of the preset's") {
+  const LongRun drawn = *read_run(R"("steps": 9, "failures": {"preset": "llama3-2024",
+    "components": {"gpu": {"distribution": "empirical", "gaps_hours": [1, 2]}}})")
+                             .run;
+  CHECK(of(drawn, FailureComponent::gpu).law == FailureLaw::empirical);
+  CHECK(of(drawn, FailureComponent::gpu).mtbf_hours == 0);
+  CHECK(of(drawn, FailureComponent::memory).mtbf_hours > 0);
+  // One that has the preset's mean time keeps it.
+  const LongRun aging = *read_run(R"("steps": 9, "failures": {"preset": "llama3-2024",
+    "components": {"gpu": {"distribution": "weibull", "shape": 0.7}}})")
+                             .run;
+  CHECK(of(aging, FailureComponent::gpu).mtbf_hours == 111756);
+  refuses_run(R"("failures": {"components": {"gpu": {"distribution": "empirical", "gaps_hours": [1],
+    "mtbf_hours": 3}}})",
+              "found with distribution empirical");
+}
+
 TEST_CASE("reading the resolved experiment gives the same run") {
   const std::string text =
       R"({"model": "gpt3-125m", "cluster": {"base": "dgx-h100", "storage": {"latency_s": 2}},

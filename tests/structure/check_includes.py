@@ -25,7 +25,7 @@ WORKLOADS = ["workloads/collectives", "workloads/schedules", "workloads/communic
              "workloads/lowering"]
 METRICS = ["sim/matching", "sim/cost", "sim/symmetry", "sim/tasks", "sim/metrics"]
 STEP = ["sim/network", "sim/engine"] + METRICS + ["sim/step"]
-SIM = STEP + ["sim/bounds", "sim/choices", "sim/claims", "sim/asynchronous", "sim/serving", "sim/run"]
+SIM = STEP + ["sim/bounds", "sim/choices", "sim/claims", "sim/asynchronous", "sim/serving", "sim/long_run", "sim/run"]
 CONFIG = ["config/text", "config/schema", "config/catalog", "config/experiment"]
 IMPORTERS = ["importers/common", "importers/models", "importers/frameworks", "importers/serving", "importers/machines", "importers/simulators"]
 REPORTS = ["reports", "reports/text", "reports/summary", "reports/result", "reports/trace", "reports/picture", "reports/page"]
@@ -64,6 +64,7 @@ MAY_INCLUDE = {
     "sim/bounds": FACE + STEP + TOPOLOGIES + WORKLOADS,
     "sim/choices": FACE + STEP + ["sim/bounds"] + TOPOLOGIES + WORKLOADS,
     "sim/claims": FACE + STEP + TOPOLOGIES + WORKLOADS,
+    "sim/long_run": FACE + WORKLOADS + ["sim/serving"],
     "sim/run": FACE + SIM + TOPOLOGIES + WORKLOADS,
     "config/text": FACE,
     "config/schema": FACE + ["config/text"] + TOPOLOGIES + WORKLOADS,
@@ -93,7 +94,8 @@ MAY_INCLUDE = {
     "studies/explain/measured": FACE,
     "studies/explain": FACE + CONFIG + REPORTS + ["sim/cost", "sim/engine", "sim/metrics", "sim/run", "sim/step", "studies/explain/measured"],
     "studies/sensitivity": FACE + CONFIG + ["sim/run"],
-    "studies/long_run": FACE + WORKLOADS + ["sim/serving"],
+    "studies/long_run": FACE + ["sim/long_run", "reports/picture"],
+    "studies/jobs": FACE + CONFIG + TOPOLOGIES + ["sim/network", "sim/serving", "sim/long_run"],
     "studies/elastic": FACE + CONFIG + ["sim/run"] + TOPOLOGIES + WORKLOADS,
     "studies/post_training": FACE + CONFIG + ["sim/cost", "sim/metrics", "sim/run", "sim/serving", "sim/step"] + WORKLOADS,
     "studies/validate": FACE + CONFIG + REPORTS + ["sim/metrics", "sim/run"],

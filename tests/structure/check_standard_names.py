@@ -19,7 +19,7 @@ PROVIDES = {
     "array": "array",
     "atomic": "atomic",
     "bit": "bit_cast bit_width countr_zero endian",
-    "charconv": "to_chars",
+    "charconv": "errc from_chars to_chars",
     "chrono": "chrono::milliseconds chrono::steady_clock",
     "cmath": "abs exp llround log1p sqrt",
     "concepts": "floating_point integral same_as",

@@ -153,7 +153,7 @@ TEST_CASE("results that were found elsewhere are put into the file") {
   Simulator simulator;
   {
     ResultsFile file(folder.file());
-    file.begin(space, default_sweep_keys());
+    file.begin(space, default_sweep_keys(space));
     PointReader reader(space);
     std::vector<SweptPoint> points;
     for (const std::uint64_t i : {0, 1, 3, 4}) {  // without pipelines: 1 and 2 tensor ranks, in two orders

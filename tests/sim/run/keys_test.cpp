@@ -229,6 +229,13 @@ const std::set<std::string> kFixed{
     "inference.prompt_tokens.distribution",
 };
 
+/// Returns true for keys of steps of several roles, of weeks of steps, and of several jobs.
+bool is_of_no_plan(const std::string& key) {
+  for (const char* part : {"post_training.", "run", "jobs", "placement", "queueing", "preemption"})
+    if (key.starts_with(part)) return true;
+  return false;
+}
+
 /// Keys of which a report tells nothing, as it tells nothing of those of is_of_other_commands().
 const std::set<std::string> kUntold{
     "accuracy.heterogeneity", "accuracy.noise", "accuracy.noise_of",
@@ -301,7 +308,7 @@ TEST_CASE("with any key changed, a simulator tells what a fresh one tells") {
   if (test::kSanitized) return;
   for (const auto& entry : values) {
     const std::string& key = entry.first;
-    if (key.starts_with("post_training.") || key.starts_with("run")) continue;  // of no step of one plan
+    if (is_of_no_plan(key)) continue;
     CAPTURE(key);
     CHECK(met.changed.contains(key) != kFixed.contains(key));
     if (met.changed.contains(key)) CHECK(met.told.contains(key) != is_of_other_commands(key));

@@ -46,9 +46,11 @@ std::string workers(const std::string& sync, const std::string& more = "") {
          sync + "}" + (more.empty() ? "" : ", " + more) + "}";
 }
 
-/// Returns true for keys without effect on a step: requests, problems of converge, and keys of compare and
-/// training days.
+/// Returns true for keys without effect on a step: requests, problems of converge, several jobs, and keys of
+/// compare and training days.
 bool of_other_commands(const std::string& key) {
+  for (const char* part : {"jobs", "placement", "queueing", "preemption"})
+    if (key.starts_with(part)) return true;
   return key.starts_with("inference") || key.starts_with("problem") || key.starts_with("training") ||
          key.starts_with("accuracy") || key.starts_with("post_training") || key.starts_with("run") ||
          key.starts_with("cluster.storage") || key == "id" || key.ends_with("name");
