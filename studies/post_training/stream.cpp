@@ -84,17 +84,21 @@ class SampleStream {
     const std::vector<Sample> samples(all_.begin(), all_.begin() + std::ssize(arrivals));
     generation_ =
         generate(setting_.experiment.rollout(), section_, samples, arrivals, setting_.batches.memo());
+    for (std::size_t i = 0; i < generation_.samples.size(); ++i)
+      generation_.samples[i].batch = static_cast<std::int64_t>(i / batch_);
     std::ranges::stable_sort(generation_.samples, {}, &GeneratedSample::end_ps);
     taken_.assign(generation_.samples.size(), false);
   }
 
-  /// Takes samples that would be too old for the next step, and then those that end first.
+  /// Takes samples that would be too old for the next step, and then those that end first; or those of the
+  /// step's own batch.
   std::vector<GeneratedSample> take(std::int64_t step) {
     const std::int64_t oldest = step - section_.staleness_bound();
     std::vector<GeneratedSample> samples;
     for (const bool must : {true, false}) {
       for (std::size_t i = 0; i < taken_.size() && samples.size() < batch_; ++i) {
         const GeneratedSample& sample = generation_.samples[i];
+        if (section_.whole_batches && sample.batch != step) continue;
         if (taken_[i] || (must && clock_.pauses_before(sample.start_ps) > oldest)) continue;
         taken_[i] = true;
         samples.push_back(sample);

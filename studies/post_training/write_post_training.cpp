@@ -69,27 +69,29 @@ OrderedJson scalars(const PostTrainingResult& result) {
           {"generated_samples_per_step", per_step(result.generated)},
           {"prompt_tokens_per_step", per_step(result.prompt_tokens)},
           {"response_tokens_per_step", per_step(result.response_tokens)},
-          {"micro_batches", result.micro_batches},
-          {"replica_imbalance", result.imbalance},
-          {"micro_batch_fill", result.fill},
-          {"rollout_batch_mean", result.batch_mean},
-          {"preemptions", result.preemptions}};
+          {"micro_batches", figure([&] { return result.micro_batches; })},
+          {"replica_imbalance", figure([&] { return result.imbalance; })},
+          {"micro_batch_fill", figure([&] { return result.fill; })},
+          {"rollout_batch_mean", figure([&] { return result.batch_mean; })},
+          {"preemptions", figure([&] { return result.preemptions; })}};
 }
 
 OrderedJson staleness_json(const PostTrainingResult& result) {
-  return {{"mean", result.mean_staleness()},
-          {"most", std::max<std::int64_t>(0, std::ssize(result.staleness) - 1)}};
+  return {{"mean", if_timed(result, [&] { return result.mean_staleness(); })},
+          {"most", if_timed(result, [&] { return std::max<std::int64_t>(0, std::ssize(result.staleness) - 1); })}};
 }
 
+/// Null where the way of the weights was not priced.
 OrderedJson sync_json(const WeightSync& sync) {
-  return {{"model_bytes", sync.model_bytes},
-          {"rollout_gpu_bytes", sync.rollout_gpu_bytes},
-          {"tensors", sync.tensors},
-          {"host_s", to_seconds(sync.host_ps)},
-          {"gather_s", to_seconds(sync.gather_ps)},
-          {"send_s", to_seconds(sync.send_ps)},
-          {"load_s", to_seconds(sync.load_ps)},
-          {"time_s", to_seconds(sync.total_ps)}};
+  const auto figure = [&](auto value) { return sync.tensors > 0 ? OrderedJson(value) : OrderedJson(); };
+  return {{"model_bytes", figure(sync.model_bytes)},
+          {"rollout_gpu_bytes", figure(sync.rollout_gpu_bytes)},
+          {"tensors", figure(sync.tensors)},
+          {"host_s", figure(to_seconds(sync.host_ps))},
+          {"gather_s", figure(to_seconds(sync.gather_ps))},
+          {"send_s", figure(to_seconds(sync.send_ps))},
+          {"load_s", figure(to_seconds(sync.load_ps))},
+          {"time_s", figure(to_seconds(sync.total_ps))}};
 }
 
 OrderedJson memory_json(const std::vector<RoleMemory>& roles) {
