@@ -64,16 +64,18 @@ const std::vector<Field<PostTraining>>& post_training_fields() {
           "how weights come to rollouts on other GPUs"),
       T::number("sync_tensor_us", "us", 0, 1e6, &P::sync_tensor_us, "350",
                 "host time to export a tensor and load it (160 to 770)"),
-      T::number("sync_parameter_us", "us", 0, 1e3, &P::sync_parameter_us, "1.5",
-                "broadcast: host time of a parameter of the engine when it lists them, for each tensor (1 to 3)"),
+      T::number(
+          "sync_parameter_us", "us", 0, 1e3, &P::sync_parameter_us, "1.5",
+          "broadcast: host time of a parameter of the engine when it lists them, for each tensor (1 to 3)"),
       T::number("sync_bucket_mb", "1e6 bytes", 1, 1e6, &P::sync_bucket_mb, "1024",
                 "checkpoint-engine, packed-broadcast: weights that are on their way together"),
       T::choice(
           "offload", {kStateOffloadNames, nullptr, {}},
           +[](P& p, std::size_t i) { p.offload = static_cast<StateOffload>(i); }, "auto",
           "states of the actor that leave its GPUs while rollouts run there; auto: as few as make room"),
-      T::flag("swap_reference", &P::swap_reference, "false",
-              "the reference's weights lie in the host's memory and take the place of the actor's on its GPUs"),
+      T::flag(
+          "swap_reference", &P::swap_reference, "false",
+          "the reference's weights lie in the host's memory and take the place of the actor's on its GPUs"),
       T::choice(
           "host_copies", {kHostCopiesNames, nullptr, {}},
           +[](P& p, std::size_t i) { p.host_copies = static_cast<HostCopies>(i); }, "pinned",

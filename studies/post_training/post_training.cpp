@@ -29,7 +29,8 @@ std::vector<std::string> assumptions_of(const PostTrainingExperiment& experiment
     out.emplace_back("samples under way keep their keys and values when new weights come");
   if (section.swap_reference)
     out.emplace_back(
-        "once a step the actor's weights go to the host, the reference's come from there, and the actor's come "
+        "once a step the actor's weights go to the host, the reference's come from there, and the actor's "
+        "come "
         "back");
   if (section.placement != RolePlacement::disaggregated)
     out.emplace_back(

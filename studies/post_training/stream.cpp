@@ -144,6 +144,14 @@ void add_staleness(const StreamStep& step, std::int64_t number, const EngineCloc
   }
 }
 
+/// Whole batches come in rounds of as many as may be begun ahead, with unlike times between them.
+std::int64_t usual_steps(const PostTraining& section) {
+  constexpr std::int64_t kUsualSteps = 3;
+  if (!section.whole_batches) return kUsualSteps;
+  const std::int64_t round = section.staleness_bound() + 1;
+  return (kUsualSteps + round - 1) / round * round;
+}
+
 /// Time of replicas without a sample under way, summed over them, between two times of the engine.
 Int128 idle_time(const Generation& generation, std::int64_t replicas, Picoseconds from, Picoseconds to) {
   std::vector<GeneratedSample> samples = generation.samples;
@@ -166,8 +174,7 @@ void generate_on(const StepSetting& setting, PostTrainingResult& result) {
   const PostTrainingExperiment& experiment = setting.experiment;
   const PostTraining& section = experiment.section();
   const std::int64_t bound = section.staleness_bound();
-  constexpr std::int64_t kUsualSteps = 3;
-  const std::int64_t measured = section.steps > 0 ? section.steps : kUsualSteps;
+  const std::int64_t measured = section.steps > 0 ? section.steps : usual_steps(section);
   const std::int64_t filling = bound + 1;
   SampleStream stream(setting, measured + filling + bound + 1);
   stream.run();

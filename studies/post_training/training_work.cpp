@@ -36,11 +36,11 @@ std::int64_t micro_batch_multiple(const Plan& plan) {
 PackedSamples TrainingPricer::packed(PostTrainingRole role, bool forward_alone,
                                      std::vector<std::int64_t> lengths) const {
   const Experiment& experiment = experiment_.role(role);
-  return pack_samples(std::move(lengths),
-                      {experiment.plan.data_parallel, experiment_.micro_batch_tokens(forward_alone),
-                       experiment_.tokens_divisor(role),
-                       forward_alone ? 1 : micro_batch_multiple(experiment.plan), can_pack(experiment),
-                       !experiment_.section().packing});
+  return pack_samples(
+      std::move(lengths),
+      {experiment.plan.data_parallel, experiment_.micro_batch_tokens(forward_alone),
+       experiment_.tokens_divisor(role), forward_alone ? 1 : micro_batch_multiple(experiment.plan),
+       can_pack(experiment), !experiment_.section().packing});
 }
 
 Picoseconds TrainingPricer::priced(PostTrainingRole role, bool forward_alone, const TrainingShape& shape) {
@@ -111,7 +111,8 @@ Picoseconds TrainingPricer::swap_time() {
   if (swap_ps_ < 0) {
     const Report report = largest_update(PostTrainingRole::actor);
     const auto most = std::ranges::max_element(report.stage_memory, {}, &StageMemory::parameters);
-    swap_ps_ = to_host_time(experiment_, most->parameters) + 2 * from_host_time(experiment_, most->parameters);
+    swap_ps_ =
+        to_host_time(experiment_, most->parameters) + 2 * from_host_time(experiment_, most->parameters);
   }
   return swap_ps_;
 }

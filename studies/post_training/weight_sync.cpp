@@ -146,8 +146,8 @@ class SyncPrice {
     sync.total_ps = sync.host_ps + sync.gather_ps + sync.send_ps;
   }
 
-  /// Trainers are in the communicator too, so that all their NICs carry what one of them has. The host exports
-  /// and loads tensors while buckets of others are gathered and sent.
+  /// Trainers are in the communicator too, so that all their NICs carry what one of them has. The host
+  /// exports and loads tensors while buckets of others are gathered and sent.
   void by_packed_broadcast(WeightSync& sync) {
     sync.gather_ps = time(Collective::all_gather, sync.model_bytes, one_copy(actor_.plan));
     const std::int64_t buckets = bucket_count(sync);
@@ -156,8 +156,9 @@ class SyncPrice {
     side_by_side(sync);
   }
 
-  /// The host exports all tensors first. Then every trainer GPU writes an equal part of the model to its host;
-  /// each rail of NICs carries its share of the model to all nodes of rollouts; their GPUs read what they keep.
+  /// The host exports all tensors first. Then every trainer GPU writes an equal part of the model to its
+  /// host; each rail of NICs carries its share of the model to all nodes of rollouts; their GPUs read what
+  /// they keep.
   void through_hosts(WeightSync& sync) {
     const double host_gb_per_s = actor_.cluster.gpu_of_class(0).host_link_gb_per_s;
     sync.gather_ps = copy_ps(sync.model_bytes / actor_.plan.gpus(), host_gb_per_s);

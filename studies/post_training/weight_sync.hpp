@@ -23,8 +23,8 @@ struct WeightSync {
 /// one.
 [[nodiscard]] std::int64_t checkpoint_tensors(const Model& model);
 
-/// Returns the number of parameters of an engine's model, which joins the matrices of queries, keys and values,
-/// of a gate and its neighbour, and of all experts.
+/// Returns the number of parameters of an engine's model, which joins the matrices of queries, keys and
+/// values, of a gate and its neighbour, and of all experts.
 [[nodiscard]] std::int64_t engine_parameters(const Model& model);
 
 /// @param parameters  of the model

@@ -78,7 +78,8 @@ OrderedJson scalars(const PostTrainingResult& result) {
 
 OrderedJson staleness_json(const PostTrainingResult& result) {
   return {{"mean", if_timed(result, [&] { return result.mean_staleness(); })},
-          {"most", if_timed(result, [&] { return std::max<std::int64_t>(0, std::ssize(result.staleness) - 1); })}};
+          {"most",
+           if_timed(result, [&] { return std::max<std::int64_t>(0, std::ssize(result.staleness) - 1); })}};
 }
 
 /// Null where the way of the weights was not priced.
