@@ -129,20 +129,38 @@ class SectionReader {
     idle("partial_rollouts", section_.schedule == RolloutSchedule::asynchronous, "schedule asynchronous");
     idle("kept_groups", section_.algorithm == PostTrainingAlgorithm::dapo, "algorithm dapo");
     idle("weight_sync", section_.placement == RolePlacement::disaggregated, "placement disaggregated");
-    idle("sync_tensor_us",
-         section_.placement != RolePlacement::disaggregated ||
+    idle("sync_parameter_us",
+         section_.placement == RolePlacement::disaggregated &&
              section_.weight_sync == WeightSyncMethod::broadcast,
-         "weight_sync broadcast");
-    idle("sync_bucket_mb", section_.weight_sync == WeightSyncMethod::checkpoint_engine,
-         "weight_sync checkpoint-engine");
+         "placement disaggregated and weight_sync broadcast");
+    idle("sync_bucket_mb",
+         section_.weight_sync == WeightSyncMethod::checkpoint_engine ||
+             section_.weight_sync == WeightSyncMethod::packed_broadcast,
+         "weight_sync checkpoint-engine or packed-broadcast");
+    idle("whole_batches", section_.is_streaming(), "partial_rollouts");
+    check_copies();
     idle("offload", section_.placement != RolePlacement::disaggregated, "placement colocated or hybrid");
     idle("forward_micro_batch_tokens", computes_forward_alone(),
          "old_log_probabilities, a reference, a critic or a reward model");
+    const auto differ = [](const TokenLengths& lengths) { return lengths.kind != LengthKind::fixed; };
+    idle("packing", section_.trace.has_value() || differ(section_.prompt) || differ(section_.response),
+         "samples of unlike lengths");
     idle("prefix_sharing", section_.samples_per_prompt > 1, "several samples_per_prompt");
     const Json* roles = value_.contains("roles") ? &value_["roles"] : nullptr;
     if (section_.algorithm != PostTrainingAlgorithm::ppo && roles != nullptr && roles->contains("critic"))
       scope_.findings.add(Path(Path(path_, "roles"), "critic"),
                           "found a critic, allowed with algorithm ppo alone", Anchor::key);
+  }
+
+  void check_copies() {
+    const bool has_reference = value_.contains("roles") && value_["roles"].contains("reference");
+    const bool shares = has_reference && section_.placement != RolePlacement::hybrid;
+    idle("swap_reference", shares, "a reference on the actor's GPUs");
+    const bool offloads =
+        section_.placement != RolePlacement::disaggregated && section_.offload != StateOffload::none;
+    idle("host_copies", offloads || section_.swap_reference, "offload or swap_reference, which copy states");
+    for (const char* key : {"pageable_out_gb_per_s", "pageable_in_gb_per_s"})
+      idle(key, section_.host_copies == HostCopies::pageable, "host_copies pageable");
   }
 
   [[nodiscard]] bool computes_forward_alone() const {

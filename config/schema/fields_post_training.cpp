@@ -39,6 +39,8 @@ const std::vector<Field<PostTraining>>& post_training_fields() {
       T::flag("old_log_probabilities", &P::old_log_probabilities, "true",
               "the actor computes those of the samples again before it is updated"),
       T::flag("prefix_sharing", &P::prefix_sharing, "true", "samples of a prompt share its keys and values"),
+      T::flag("packing", &P::packing, "true",
+              "samples share sequences of a micro-batch; else each is padded to the longest of the step"),
       T::nested("roles",
                 "an object with actor, rollout, reference, critic, reward: who works on the samples"),
       T::choice(
@@ -54,18 +56,34 @@ const std::vector<Field<PostTraining>>& post_training_fields() {
                  "asynchronous: updates by which they may be older than the newest"),
       T::flag("partial_rollouts", &P::partial_rollouts, "false",
               "asynchronous: samples under way go on with new weights, in place of waiting for them"),
+      T::flag("whole_batches", &P::whole_batches, "false",
+              "partial_rollouts: a step takes the samples begun for it, in place of those that end first"),
       T::choice(
           "weight_sync", {kWeightSyncMethodNames, nullptr, {}},
           +[](P& p, std::size_t i) { p.weight_sync = static_cast<WeightSyncMethod>(i); }, "broadcast",
           "how weights come to rollouts on other GPUs"),
-      T::number("sync_tensor_us", "us", 0, 1e6, &P::sync_tensor_us, "770",
-                "host time to hand a tensor over, one by one: broadcast, or on the same GPUs"),
+      T::number("sync_tensor_us", "us", 0, 1e6, &P::sync_tensor_us, "350",
+                "host time to export a tensor and load it (160 to 770)"),
+      T::number(
+          "sync_parameter_us", "us", 0, 1e3, &P::sync_parameter_us, "1.5",
+          "broadcast: host time of a parameter of the engine when it lists them, for each tensor (1 to 3)"),
       T::number("sync_bucket_mb", "1e6 bytes", 1, 1e6, &P::sync_bucket_mb, "1024",
-                "checkpoint-engine: weights that are on their way together"),
+                "checkpoint-engine, packed-broadcast: weights that are on their way together"),
       T::choice(
           "offload", {kStateOffloadNames, nullptr, {}},
           +[](P& p, std::size_t i) { p.offload = static_cast<StateOffload>(i); }, "auto",
           "states of the actor that leave its GPUs while rollouts run there; auto: as few as make room"),
+      T::flag(
+          "swap_reference", &P::swap_reference, "false",
+          "the reference's weights lie in the host's memory and take the place of the actor's on its GPUs"),
+      T::choice(
+          "host_copies", {kHostCopiesNames, nullptr, {}},
+          +[](P& p, std::size_t i) { p.host_copies = static_cast<HostCopies>(i); }, "pinned",
+          "memory that states go to and come from; pinned: as fast as the link"),
+      T::number("pageable_out_gb_per_s", "GB/s", 0.01, 1e4, &P::pageable_out_gb_per_s, "2.5",
+                "pageable: a GPU's copies to the host, at most (1.7 to 3.9)"),
+      T::number("pageable_in_gb_per_s", "GB/s", 0.01, 1e4, &P::pageable_in_gb_per_s, "8",
+                "pageable: a GPU's copies from the host, at most (5 to 12)"),
       T::integer("steps", 1, 1000, &P::steps, "1; with staleness those that settle", "to simulate"),
   };
   return fields;

@@ -47,12 +47,20 @@ inline constexpr std::array<std::string_view, 3> kRolloutScheduleNames{"synchron
 
 /// Says how the weights of an update come to the rollouts.
 enum class WeightSyncMethod : std::uint8_t {
-  broadcast,          ///< gathered whole on a trainer GPU, and then broadcast to all rollout GPUs
+  broadcast,          ///< a tensor at a time gathered on a trainer GPU, and broadcast to all rollout GPUs
   host_memory,        ///< to the memory of the trainers' hosts, from there over NICs, and to the GPUs
   checkpoint_engine,  ///< the same in buckets, which are on all three ways at a time
+  packed_broadcast,   ///< broadcast in buckets by all trainers' NICs, while others are gathered and loaded
 };
-inline constexpr std::array<std::string_view, 3> kWeightSyncMethodNames{"broadcast", "host-memory",
-                                                                        "checkpoint-engine"};
+inline constexpr std::array<std::string_view, 4> kWeightSyncMethodNames{
+    "broadcast", "host-memory", "checkpoint-engine", "packed-broadcast"};
+
+/// Says which memory of the host states of a model are copied to and from.
+enum class HostCopies : std::uint8_t {
+  pinned,    ///< kept for them: copies go at the rate of the link
+  pageable,  ///< allocated for each copy: the driver copies through a buffer of its own, and pages are mapped
+};
+inline constexpr std::array<std::string_view, 2> kHostCopiesNames{"pinned", "pageable"};
 
 /// Says which states of the actor leave the GPU while rollouts are generated on it.
 enum class StateOffload : std::uint8_t {
@@ -87,6 +95,7 @@ struct PostTraining {
   std::int64_t forward_micro_batch_tokens = 0;  ///< of forward passes alone; 0: as micro_batch_tokens
   bool old_log_probabilities = true;  ///< the actor computes them again, since engines round differently
   bool prefix_sharing = true;         ///< samples of a prompt share its keys and values
+  bool packing = true;  ///< samples share sequences; else each is padded to the longest of a step
   RewardKind reward = RewardKind::none;
   double verifier_latency_s = 0;
   std::int64_t verifier_width = 0;  ///< samples that are verified at a time; 0: all
@@ -95,12 +104,28 @@ struct PostTraining {
   RolloutSchedule schedule = RolloutSchedule::synchronous;
   std::int64_t max_staleness = 0;  ///< updates
   bool partial_rollouts = false;   ///< samples go on with new weights; else a batch ends before they come
+  bool whole_batches =
+      false;  ///< partial_rollouts: a step takes the samples begun for it, not the first to end
   WeightSyncMethod weight_sync = WeightSyncMethod::broadcast;
-  /// Host time to export a tensor of the model, hand it over and load it, where tensors go one by one: 35 s
-  /// for the 45,400 of DeepSeek-V3 in NeMo-RL (pull request 638 of 2025: 55 s, of which 20 s are offloading).
-  double sync_tensor_us = 770;
-  double sync_bucket_mb = 1024;  ///< checkpoint_engine: 1e6 bytes that are on their way together
+  /// Host time to export a tensor of the model, name it as checkpoints do and load it: 160 us for Qwen3-30B
+  /// and 200 us for Qwen3-235B in NeMo-RL of 2026 (pull request 3294: 2.98 s and 7.26 s), 770 us for the
+  /// 45,400 of DeepSeek-V3 in 2025 (638: 55 s, of which 20 s are offloading). The default is between them in
+  /// the ratio.
+  double sync_tensor_us = 350;
+  /// Host time of a parameter of the engine's model when it looks for the one that a tensor belongs to:
+  /// loading lists all of them, once for each tensor of a broadcast. 1 to 3 us: a step of nested generators
+  /// of Python.
+  double sync_parameter_us = 1.5;
+  double sync_bucket_mb =
+      1024;  ///< checkpoint_engine, packed_broadcast: 1e6 bytes that are on their way together
   StateOffload offload = StateOffload::automatic;
+  bool swap_reference = false;  ///< its weights lie in the host's memory, and take the place of the actor's
+  HostCopies host_copies = HostCopies::pinned;
+  /// A GPU's copies to pageable memory that was never touched, and from such memory. NeMo-RL's: 1.7 to 3.9
+  /// GB/s out (pull requests 638: 34.5 GB of DeepSeek-V3 in 20 s; 3294: 53 GB of Qwen3-235B in 22 s, 30 GB of
+  /// Qwen3-30B in 8 to 10 s), and both ways 23 GB of Qwen3-30B in 12 s and 22 GB of Qwen3-235B in 9 s (1404).
+  double pageable_out_gb_per_s = 2.5;
+  double pageable_in_gb_per_s = 8;
   std::int64_t steps = 0;  ///< simulated; 0: one, or where steps overlap as many as settle
   std::array<std::int64_t, kPostTrainingRoleCount> gpus{};  ///< of each role; 0: as the placement says
 

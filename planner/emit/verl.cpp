@@ -93,6 +93,7 @@ class VerlScript {
     set(at + "ppo_epochs", section_.epochs, "epochs");
     set(at + "use_dynamic_bsz", "True", "micro_batch_tokens");
     set(at + "ppo_max_token_len_per_gpu", tokens_per_gpu(false), "micro_batch_tokens");
+    if (!section_.packing) set("actor_rollout_ref.model.use_remove_padding", "False", "packing");
     if (section_.placement == RolePlacement::disaggregated) return;
     const bool leaves = section_.offload != StateOffload::none;
     set_flag(at + "megatron.optimizer_offload", leaves, "offload");
@@ -132,6 +133,8 @@ class VerlScript {
     set("actor_rollout_ref.rollout.log_prob_max_token_len_per_gpu", tokens_per_gpu(true),
         "forward_micro_batch_tokens");
     if (!experiment_.has(PostTrainingRole::reference)) return;
+    if (section_.swap_reference)
+      set("actor_rollout_ref.ref.megatron.param_offload", "True", "swap_reference");
     layout("actor_rollout_ref.ref", experiment_.role(PostTrainingRole::reference).plan, "roles.reference");
     set("actor_rollout_ref.ref.log_prob_max_token_len_per_gpu", tokens_per_gpu(true),
         "forward_micro_batch_tokens");
@@ -174,6 +177,9 @@ class VerlScript {
     if (section_.oversampling > 1) cannot_say("oversampling", "batches are waited for to their end");
     if (section_.reward == RewardKind::verifier)
       cannot_say("roles.reward", "verifiers are functions of yours (custom_reward_function.path)");
+    if (section_.whole_batches) cannot_say("whole_batches", "a step takes the samples that end first");
+    if (section_.host_copies == HostCopies::pageable)
+      cannot_say("host_copies", "states go to memory that is kept for them");
     if (section_.kept_groups < 1) cannot_say("kept_groups", "it follows from the rewards");
     if (experiment_.role(PostTrainingRole::actor).plan.recompute != Recompute::none)
       cannot_say("roles.actor.plan.recompute",

@@ -19,6 +19,7 @@ struct GeneratedSample {
   std::uint32_t replica = 0;
   Picoseconds start_ps = 0;
   Picoseconds end_ps = 0;
+  std::int64_t batch = 0;  ///< where batches follow each other without a break
 };
 
 /// Holds the samples of a batch with their times, from its beginning.

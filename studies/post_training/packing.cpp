@@ -45,7 +45,9 @@ std::int64_t fullest_replica(const std::vector<std::int64_t>& filled, std::int64
   return *std::ranges::max_element(tokens);
 }
 
-PackedSamples of_one_length(std::int64_t length, std::int64_t samples, const PackingRules& rules) {
+/// @param sum  of the tokens that are not padding
+PackedSamples of_one_length(std::int64_t length, std::int64_t samples, std::int64_t sum,
+                            const PackingRules& rules) {
   const std::int64_t own = divide_up(samples, rules.replicas);
   const std::int64_t sequences = std::clamp<std::int64_t>(rules.most_tokens / length, 1, own);
   const std::int64_t micro_batches = round_up(divide_up(own, sequences), rules.multiple);
@@ -53,7 +55,7 @@ PackedSamples of_one_length(std::int64_t length, std::int64_t samples, const Pac
   const auto computed = static_cast<double>(Int128{padded} * sequences * micro_batches * rules.replicas);
   return {{padded, 0, sequences, micro_batches},
           static_cast<double>(own * rules.replicas) / static_cast<double>(samples),
-          static_cast<double>(length * samples) / computed};
+          static_cast<double>(sum) / computed};
 }
 
 /// The length at which equal samples attend to as many tokens: attention goes with the square.
@@ -74,8 +76,9 @@ TrainingShape side_by_side(std::int64_t tokens, std::int64_t length, const Packi
 PackedSamples pack_samples(std::vector<std::int64_t> lengths, const PackingRules& rules) {
   std::ranges::sort(lengths, std::greater<>());
   const auto count = static_cast<std::int64_t>(lengths.size());
-  if (lengths.front() == lengths.back()) return of_one_length(lengths.front(), count, rules);
   const std::int64_t sum = std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
+  if (rules.pads || lengths.front() == lengths.back())
+    return of_one_length(lengths.front(), count, sum, rules);
   const std::vector<std::int64_t> filled = best_fit(lengths, rules.most_tokens);
   const std::int64_t micro_batches =
       round_up(divide_up(static_cast<std::int64_t>(filled.size()), rules.replicas), rules.multiple);

@@ -14,6 +14,7 @@ struct PackingRules {
   std::int64_t divisor = 1;      ///< tokens of a sequence are padded to a multiple of it
   std::int64_t multiple = 1;     ///< micro-batches of a replica are a multiple of it
   bool packs = true;             ///< attention stays within samples of a sequence
+  bool pads = false;             ///< each sample is a sequence as long as the longest
 };
 
 struct PackedSamples {
@@ -24,7 +25,7 @@ struct PackedSamples {
 
 /// Best fit, the longest samples first; micro-batches with most tokens first go to the replicas in turn,
 /// there and back. All replicas have as many micro-batches, as collectives of a step demand. Samples of one
-/// length are not packed: they are sequences of micro-batches, as in pre-training.
+/// length, or padded to one, are not packed: they are sequences of micro-batches, as in pre-training.
 /// @param lengths  tokens of each sample, at least one
 [[nodiscard]] PackedSamples pack_samples(std::vector<std::int64_t> lengths, const PackingRules& rules);
 

@@ -16,7 +16,9 @@ std::vector<std::string> assumptions_of(const PostTrainingExperiment& experiment
       "generation is the serving simulation of the rollout plan with all samples at hand; updates and "
       "forward "
       "passes are training steps of the other roles' plans",
-      "samples are packed best fit, the longest first; a step takes as long as the replica with most tokens"};
+      section.packing ? "samples are packed best fit, the longest first; a step takes as long as the replica "
+                        "with most tokens"
+                      : "samples are padded to the longest of their update"};
   if (!section.trace.has_value() && section.response.kind == LengthKind::log_normal)
     out.emplace_back(
         "lengths are drawn as log-normal; those of one prompt are as unlike as those of different "
@@ -25,6 +27,11 @@ std::vector<std::string> assumptions_of(const PostTrainingExperiment& experiment
     out.emplace_back("samples of a prompt find its keys and values in the cache, in whole pages");
   if (section.is_streaming())
     out.emplace_back("samples under way keep their keys and values when new weights come");
+  if (section.swap_reference)
+    out.emplace_back(
+        "once a step the actor's weights go to the host, the reference's come from there, and the actor's "
+        "come "
+        "back");
   if (section.placement != RolePlacement::disaggregated)
     out.emplace_back(
         "states that leave a GPU go over its link to the host and come back once a step; "

@@ -19,6 +19,14 @@ Bytes bytes_that_leave(StateOffload offload, const StageMemory& stage) {
   return stage.optimizer() + (offload == StateOffload::all ? stage.parameters : 0);
 }
 
+Picoseconds host_copy_time(const PostTrainingExperiment& experiment, Bytes bytes, double pageable_gb_per_s) {
+  double gb_per_s = experiment.role(PostTrainingRole::actor).cluster.gpu_of_class(0).host_link_gb_per_s;
+  if (gb_per_s <= 0) return 0;
+  if (experiment.section().host_copies == HostCopies::pageable)
+    gb_per_s = std::min(gb_per_s, pageable_gb_per_s);
+  return transfer_ps(bytes, static_cast<std::int64_t>(gb_per_s * 1e9));
+}
+
 double gigabytes(Bytes bytes) { return static_cast<double>(bytes) / 1e9; }
 
 class RoleMemories {
@@ -87,11 +95,8 @@ class RoleMemories {
                       gigabytes(engine), gigabytes(held(chosen) - engine), gigabytes(usable)));
     const Bytes leaving = bytes_that_leave(chosen, stage);
     result_.roles.front().offloaded = leaving;
-    const double gb_per_s =
-        experiment_.role(PostTrainingRole::actor).cluster.gpu_of_class(0).host_link_gb_per_s;
-    if (gb_per_s <= 0) return;
-    result_.to_host_ps = result_.from_host_ps =
-        transfer_ps(leaving, static_cast<std::int64_t>(gb_per_s * 1e9));
+    result_.to_host_ps = to_host_time(experiment_, leaving);
+    result_.from_host_ps = from_host_time(experiment_, leaving);
   }
 
   const PostTrainingExperiment& experiment_;
@@ -102,6 +107,14 @@ class RoleMemories {
 };
 
 }  // namespace
+
+Picoseconds to_host_time(const PostTrainingExperiment& experiment, Bytes bytes) {
+  return host_copy_time(experiment, bytes, experiment.section().pageable_out_gb_per_s);
+}
+
+Picoseconds from_host_time(const PostTrainingExperiment& experiment, Bytes bytes) {
+  return host_copy_time(experiment, bytes, experiment.section().pageable_in_gb_per_s);
+}
 
 MemoryOfRoles memory_of_roles(const PostTrainingExperiment& experiment, const Serving& rollouts,
                               TrainingPricer& pricer) {

@@ -17,6 +17,10 @@ struct MemoryOfRoles {
   std::int64_t parameters = 0;       ///< of the actor's model
 };
 
+/// Returns the time in which a GPU copies states to its host, or from it; 0 where its link is unknown.
+[[nodiscard]] Picoseconds to_host_time(const PostTrainingExperiment& experiment, Bytes bytes);
+[[nodiscard]] Picoseconds from_host_time(const PostTrainingExperiment& experiment, Bytes bytes);
+
 /// @param rollouts  of a generation, for what the engine holds
 [[nodiscard]] MemoryOfRoles memory_of_roles(const PostTrainingExperiment& experiment, const Serving& rollouts,
                                             TrainingPricer& pricer);

@@ -84,17 +84,21 @@ class SampleStream {
     const std::vector<Sample> samples(all_.begin(), all_.begin() + std::ssize(arrivals));
     generation_ =
         generate(setting_.experiment.rollout(), section_, samples, arrivals, setting_.batches.memo());
+    for (std::size_t i = 0; i < generation_.samples.size(); ++i)
+      generation_.samples[i].batch = static_cast<std::int64_t>(i / batch_);
     std::ranges::stable_sort(generation_.samples, {}, &GeneratedSample::end_ps);
     taken_.assign(generation_.samples.size(), false);
   }
 
-  /// Takes samples that would be too old for the next step, and then those that end first.
+  /// Takes samples that would be too old for the next step, and then those that end first; or those of the
+  /// step's own batch.
   std::vector<GeneratedSample> take(std::int64_t step) {
     const std::int64_t oldest = step - section_.staleness_bound();
     std::vector<GeneratedSample> samples;
     for (const bool must : {true, false}) {
       for (std::size_t i = 0; i < taken_.size() && samples.size() < batch_; ++i) {
         const GeneratedSample& sample = generation_.samples[i];
+        if (section_.whole_batches && sample.batch != step) continue;
         if (taken_[i] || (must && clock_.pauses_before(sample.start_ps) > oldest)) continue;
         taken_[i] = true;
         samples.push_back(sample);
@@ -140,6 +144,14 @@ void add_staleness(const StreamStep& step, std::int64_t number, const EngineCloc
   }
 }
 
+/// Whole batches come in rounds of as many as may be begun ahead, with unlike times between them.
+std::int64_t usual_steps(const PostTraining& section) {
+  constexpr std::int64_t kUsualSteps = 3;
+  if (!section.whole_batches) return kUsualSteps;
+  const std::int64_t round = section.staleness_bound() + 1;
+  return (kUsualSteps + round - 1) / round * round;
+}
+
 /// Time of replicas without a sample under way, summed over them, between two times of the engine.
 Int128 idle_time(const Generation& generation, std::int64_t replicas, Picoseconds from, Picoseconds to) {
   std::vector<GeneratedSample> samples = generation.samples;
@@ -162,8 +174,7 @@ void generate_on(const StepSetting& setting, PostTrainingResult& result) {
   const PostTrainingExperiment& experiment = setting.experiment;
   const PostTraining& section = experiment.section();
   const std::int64_t bound = section.staleness_bound();
-  constexpr std::int64_t kUsualSteps = 3;
-  const std::int64_t measured = section.steps > 0 ? section.steps : kUsualSteps;
+  const std::int64_t measured = section.steps > 0 ? section.steps : usual_steps(section);
   const std::int64_t filling = bound + 1;
   SampleStream stream(setting, measured + filling + bound + 1);
   stream.run();

@@ -176,7 +176,8 @@ Picoseconds add_span(PostTrainingResult& result, PostTrainingPhase phase, GpuPoo
 Picoseconds add_training(const PostTrainingExperiment& experiment, const TrainingWork& work,
                          std::int64_t step, Picoseconds start_ps, PostTrainingResult& result) {
   const Picoseconds experienced =
-      add_phases(experiment, work, {Work::old_log_probabilities, Work::reference, Work::values, Work::reward},
+      add_phases(experiment, work,
+                 {Work::old_log_probabilities, Work::switching, Work::reference, Work::values, Work::reward},
                  step, start_ps, result);
   return add_phases(experiment, work, {Work::update_critic, Work::update_actor}, step, experienced, result);
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "studies/post_training/forward_pass.hpp"
+#include "studies/post_training/role_memory.hpp"
 
 namespace orrery {
 namespace {
@@ -35,10 +36,11 @@ std::int64_t micro_batch_multiple(const Plan& plan) {
 PackedSamples TrainingPricer::packed(PostTrainingRole role, bool forward_alone,
                                      std::vector<std::int64_t> lengths) const {
   const Experiment& experiment = experiment_.role(role);
-  return pack_samples(std::move(lengths),
-                      {experiment.plan.data_parallel, experiment_.micro_batch_tokens(forward_alone),
-                       experiment_.tokens_divisor(role),
-                       forward_alone ? 1 : micro_batch_multiple(experiment.plan), can_pack(experiment)});
+  return pack_samples(
+      std::move(lengths),
+      {experiment.plan.data_parallel, experiment_.micro_batch_tokens(forward_alone),
+       experiment_.tokens_divisor(role), forward_alone ? 1 : micro_batch_multiple(experiment.plan),
+       can_pack(experiment), !experiment_.section().packing});
 }
 
 Picoseconds TrainingPricer::priced(PostTrainingRole role, bool forward_alone, const TrainingShape& shape) {
@@ -83,14 +85,16 @@ TrainingWork TrainingPricer::work(const std::vector<Sample>& samples) {
   using Role = PostTrainingRole;
   if (section.old_log_probabilities) of(times, Timed::old_log_probabilities) = forward(Role::actor, lengths);
   if (experiment_.has(Role::reference)) of(times, Timed::reference) = forward(Role::reference, lengths);
+  if (section.swap_reference) of(times, Timed::switching) = swap_time();
   if (experiment_.has(Role::critic)) of(times, Timed::values) = forward(Role::critic, lengths);
   if (experiment_.has(Role::reward)) of(times, Timed::reward) = forward(Role::reward, lengths);
   of(times, Timed::update_actor) = updates(Role::actor, lengths, &work.first_update);
   if (experiment_.has(Role::critic))
     of(times, Timed::update_critic) = updates(Role::critic, lengths, nullptr);
   // Roles with GPUs of their own work side by side, others in turn.
-  const std::array experience{of(times, Timed::old_log_probabilities), of(times, Timed::reference),
-                              of(times, Timed::values), of(times, Timed::reward)};
+  const std::array experience{of(times, Timed::old_log_probabilities), of(times, Timed::switching),
+                              of(times, Timed::reference), of(times, Timed::values),
+                              of(times, Timed::reward)};
   const std::array update{of(times, Timed::update_actor), of(times, Timed::update_critic)};
   if (section.placement == RolePlacement::hybrid) {
     work.experience_ps = *std::ranges::max_element(experience);
@@ -100,6 +104,17 @@ TrainingWork TrainingPricer::work(const std::vector<Sample>& samples) {
     for (const Picoseconds one : update) work.update_ps += one;
   }
   return work;
+}
+
+/// The actor's weights go to the host, the reference's come from there, and the actor's come back.
+Picoseconds TrainingPricer::swap_time() {
+  if (swap_ps_ < 0) {
+    const Report report = largest_update(PostTrainingRole::actor);
+    const auto most = std::ranges::max_element(report.stage_memory, {}, &StageMemory::parameters);
+    swap_ps_ =
+        to_host_time(experiment_, most->parameters) + 2 * from_host_time(experiment_, most->parameters);
+  }
+  return swap_ps_;
 }
 
 Report TrainingPricer::largest_update(PostTrainingRole role) {

@@ -40,6 +40,7 @@ class TrainingPricer {
   [[nodiscard]] PackedSamples packed(PostTrainingRole role, bool forward_alone,
                                      std::vector<std::int64_t> lengths) const;
   Picoseconds priced(PostTrainingRole role, bool forward_alone, const TrainingShape& shape);
+  Picoseconds swap_time();
   Picoseconds forward(PostTrainingRole role, const std::vector<std::int64_t>& lengths);
   Picoseconds updates(PostTrainingRole role, const std::vector<std::int64_t>& lengths, PackedSamples* first);
 
@@ -47,6 +48,7 @@ class TrainingPricer {
   Memo& memo_;
   Simulator simulator_;
   std::map<Key, Picoseconds> known_;
+  Picoseconds swap_ps_ = -1;  ///< not computed yet
 };
 
 }  // namespace orrery

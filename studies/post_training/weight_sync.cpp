@@ -91,6 +91,8 @@ class SyncPrice {
       to_own_gpus(sync);
     } else if (section_.weight_sync == WeightSyncMethod::broadcast) {
       by_broadcast(sync);
+    } else if (section_.weight_sync == WeightSyncMethod::packed_broadcast) {
+      by_packed_broadcast(sync);
     } else {
       through_hosts(sync);
     }
@@ -116,6 +118,14 @@ class SyncPrice {
     return members;
   }
 
+  [[nodiscard]] Members trainers_and_rollouts() const {
+    Members members(static_cast<std::size_t>(actor_.plan.gpus()));
+    std::iota(members.begin(), members.end(), 0U);
+    for (std::int64_t gpu = 0; gpu < rollout_.plan.gpus(); ++gpu)
+      members.push_back(static_cast<std::uint32_t>(way_.first_gpu + gpu));
+    return members;
+  }
+
   /// Every GPU gets all shards in turn and keeps its own of the rollouts' layout: bytes are read and written
   /// once in its memory.
   void to_own_gpus(WeightSync& sync) {
@@ -125,34 +135,52 @@ class SyncPrice {
     sync.total_ps = sync.host_ps + sync.gather_ps + sync.load_ps;
   }
 
-  /// The trainer's first rank has the whole model, which all rollout GPUs get and keep their part of.
+  /// The trainer's first rank has each tensor whole, which all rollout GPUs get and keep their part of. A
+  /// tensor is a message, and a load for which the engine lists its parameters.
   void by_broadcast(WeightSync& sync) {
-    const Members copy = one_copy(actor_.plan);
-    sync.gather_ps = time(Collective::all_gather, sync.model_bytes, copy);
-    sync.send_ps = time(Collective::broadcast, sync.model_bytes, trainer_and_rollouts(1));
+    const Bytes tensor = std::max<Bytes>(1, sync.model_bytes / sync.tensors);
+    sync.host_ps +=
+        from_microseconds(section_.sync_parameter_us) * engine_parameters(rollout_.model) * sync.tensors;
+    sync.gather_ps = time(Collective::all_gather, sync.model_bytes, one_copy(actor_.plan));
+    sync.send_ps = time(Collective::broadcast, tensor, trainer_and_rollouts(1)) * sync.tensors;
     sync.total_ps = sync.host_ps + sync.gather_ps + sync.send_ps;
   }
 
-  /// Every trainer GPU writes an equal part of the model to its host; each rail of NICs carries its share of
-  /// the model to all nodes of rollouts; their GPUs read what they keep.
+  /// Trainers are in the communicator too, so that all their NICs carry what one of them has. The host
+  /// exports and loads tensors while buckets of others are gathered and sent.
+  void by_packed_broadcast(WeightSync& sync) {
+    sync.gather_ps = time(Collective::all_gather, sync.model_bytes, one_copy(actor_.plan));
+    const std::int64_t buckets = bucket_count(sync);
+    sync.send_ps = time(Collective::broadcast, sync.model_bytes / buckets, trainers_and_rollouts()) * buckets;
+    sync.total_ps = sync.host_ps + sync.gather_ps + sync.send_ps;
+    side_by_side(sync);
+  }
+
+  /// The host exports all tensors first. Then every trainer GPU writes an equal part of the model to its
+  /// host; each rail of NICs carries its share of the model to all nodes of rollouts; their GPUs read what
+  /// they keep.
   void through_hosts(WeightSync& sync) {
-    sync.host_ps = 0;
     const double host_gb_per_s = actor_.cluster.gpu_of_class(0).host_link_gb_per_s;
     sync.gather_ps = copy_ps(sync.model_bytes / actor_.plan.gpus(), host_gb_per_s);
     const std::int64_t rails = way_.cluster.gpus_per_node;
     sync.send_ps = time(Collective::broadcast, sync.model_bytes / rails, trainer_and_rollouts(rails));
     sync.load_ps = copy_ps(sync.rollout_gpu_bytes, rollout_.cluster.gpu_of_class(0).host_link_gb_per_s);
     sync.total_ps = sync.gather_ps + sync.send_ps + sync.load_ps;
+    const Picoseconds exported = std::exchange(sync.host_ps, 0);
     if (section_.weight_sync == WeightSyncMethod::checkpoint_engine) side_by_side(sync);
+    sync.host_ps = exported;
+    sync.total_ps += exported;
   }
 
-  /// The slowest of the three ways goes on all the time; the others show in the first bucket and the last
-  /// one.
-  void side_by_side(WeightSync& sync) const {
-    const Picoseconds slowest = std::max({sync.gather_ps, sync.send_ps, sync.load_ps});
+  [[nodiscard]] std::int64_t bucket_count(const WeightSync& sync) const {
     const auto bucket = static_cast<Bytes>(section_.sync_bucket_mb * 1e6);
-    const std::int64_t buckets = std::max<std::int64_t>(1, (sync.model_bytes + bucket - 1) / bucket);
-    sync.total_ps = slowest + (sync.total_ps - slowest) / buckets;
+    return std::max<std::int64_t>(1, (sync.model_bytes + bucket - 1) / bucket);
+  }
+
+  /// The slowest of the ways goes on all the time; the others show in the first bucket and the last one.
+  void side_by_side(WeightSync& sync) const {
+    const Picoseconds slowest = std::max({sync.host_ps, sync.gather_ps, sync.send_ps, sync.load_ps});
+    sync.total_ps = slowest + (sync.total_ps - slowest) / bucket_count(sync);
   }
 
   const PostTraining& section_;
@@ -178,6 +206,19 @@ std::int64_t checkpoint_tensors(const Model& model) {
       model.experts > 0 ? (model.layers - model.dense_layers) / model.moe_layer_frequency : 0;
   const std::int64_t expert_layer = mlp * (model.experts + (model.shared_experts > 0 ? 1 : 0)) + 1;
   return model.layers * (attention + norms) + (model.layers - with_experts) * mlp +
+         with_experts * expert_layer + (model.tied_embeddings ? 2 : 3);
+}
+
+std::int64_t engine_parameters(const Model& model) {
+  const std::int64_t biases = model.qkv_biases ? 1 : 0;
+  const std::int64_t attention =
+      (model.latent() ? 6 : 2 + biases) + (model.qk_norm == QueryKeyNorm::none ? 0 : 2);
+  const std::int64_t norms = model.post_norms ? 4 : 2;
+  constexpr std::int64_t kMatricesOfMlp = 2;
+  const std::int64_t with_experts =
+      model.experts > 0 ? (model.layers - model.dense_layers) / model.moe_layer_frequency : 0;
+  const std::int64_t expert_layer = kMatricesOfMlp * (1 + (model.shared_experts > 0 ? 1 : 0)) + 1;
+  return model.layers * (attention + norms) + (model.layers - with_experts) * kMatricesOfMlp +
          with_experts * expert_layer + (model.tied_embeddings ? 2 : 3);
 }
 

@@ -12,7 +12,7 @@ struct WeightSync {
   Bytes model_bytes = 0;        ///< weights of the whole model, as they travel
   Bytes rollout_gpu_bytes = 0;  ///< those that a rollout GPU keeps
   std::int64_t tensors = 0;     ///< as checkpoints have them
-  Picoseconds host_ps = 0;      ///< to hand them over one by one
+  Picoseconds host_ps = 0;      ///< to export them one by one, and load them
   Picoseconds gather_ps = 0;    ///< trainer ranks put their shards together
   Picoseconds send_ps = 0;      ///< to the rollouts' nodes
   Picoseconds load_ps = 0;      ///< into their GPUs
@@ -22,6 +22,10 @@ struct WeightSync {
 /// Returns the number of tensors of a model's checkpoint: each matrix of an attention, an MLP or an expert is
 /// one.
 [[nodiscard]] std::int64_t checkpoint_tensors(const Model& model);
+
+/// Returns the number of parameters of an engine's model, which joins the matrices of queries, keys and
+/// values, of a gate and its neighbour, and of all experts.
+[[nodiscard]] std::int64_t engine_parameters(const Model& model);
 
 /// @param parameters  of the model
 /// @param rollout_gpu_bytes  weights on a GPU of the rollouts' fullest stage

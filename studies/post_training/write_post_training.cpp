@@ -77,18 +77,22 @@ OrderedJson scalars(const PostTrainingResult& result) {
 }
 
 OrderedJson staleness_json(const PostTrainingResult& result) {
-  return {{"mean", result.mean_staleness()},
-          {"most", std::max<std::int64_t>(0, std::ssize(result.staleness) - 1)}};
+  return {{"mean", if_timed(result, [&] { return result.mean_staleness(); })},
+          {"most",
+           if_timed(result, [&] { return std::max<std::int64_t>(0, std::ssize(result.staleness) - 1); })}};
 }
 
-OrderedJson sync_json(const PostTrainingResult& result) {
-  const WeightSync& sync = result.sync;
-  const auto seconds = [&](Picoseconds time) { return if_timed(result, [&] { return to_seconds(time); }); };
-  const auto count = [&](std::int64_t number) { return if_timed(result, [&] { return number; }); };
-  return {{"model_bytes", count(sync.model_bytes)}, {"rollout_gpu_bytes", count(sync.rollout_gpu_bytes)},
-          {"tensors", count(sync.tensors)},         {"host_s", seconds(sync.host_ps)},
-          {"gather_s", seconds(sync.gather_ps)},    {"send_s", seconds(sync.send_ps)},
-          {"load_s", seconds(sync.load_ps)},        {"time_s", seconds(sync.total_ps)}};
+/// Null where the way of the weights was not priced.
+OrderedJson sync_json(const WeightSync& sync) {
+  const auto figure = [&](auto value) { return sync.tensors > 0 ? OrderedJson(value) : OrderedJson(); };
+  return {{"model_bytes", figure(sync.model_bytes)},
+          {"rollout_gpu_bytes", figure(sync.rollout_gpu_bytes)},
+          {"tensors", figure(sync.tensors)},
+          {"host_s", figure(to_seconds(sync.host_ps))},
+          {"gather_s", figure(to_seconds(sync.gather_ps))},
+          {"send_s", figure(to_seconds(sync.send_ps))},
+          {"load_s", figure(to_seconds(sync.load_ps))},
+          {"time_s", figure(to_seconds(sync.total_ps))}};
 }
 
 OrderedJson memory_json(const std::vector<RoleMemory>& roles) {
@@ -108,7 +112,7 @@ OrderedJson whole_json(const PostTrainingResult& result) {
   all["exposed_s"] = phases_json(result.exposed, result);
   all["idle_gpu_s"] = idle_json(result);
   all["staleness"] = staleness_json(result);
-  all["weight_sync"] = sync_json(result);
+  all["weight_sync"] = sync_json(result.sync);
   all["memory"] = memory_json(result.memory);
   return all;
 }

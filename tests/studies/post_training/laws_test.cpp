@@ -211,3 +211,56 @@ TEST_CASE("a result is the same to the bit again") {
   const PostTrainingResult again = simulated(kApart, {"post_training.schedule=one-step-off"});
   CHECK(post_training_json(first, -1) == post_training_json(again, -1));
 }
+
+TEST_CASE("states that leave go at the rate of the link, or of pageable memory") {
+  const std::vector<std::string> offloaded{"post_training.offload=all"};
+  const PostTrainingResult pinned = simulated(kTurns, offloaded);
+  const PostTrainingResult pageable =
+      simulated(kTurns, {"post_training.offload=all", "post_training.host_copies=pageable"});
+  const Bytes leaving = pinned.memory.front().offloaded;
+  CHECK(leaving > 0);
+  CHECK(phase(pinned, P::switching) == 2 * transfer_ps(leaving, 64'000'000'000));
+  CHECK(phase(pageable, P::switching) ==
+        transfer_ps(leaving, 2'500'000'000) + transfer_ps(leaving, 8'000'000'000));
+  // Pageable memory is no faster than the link.
+  const PostTrainingResult fast = simulated(
+      kTurns, {"post_training.offload=all", "post_training.host_copies=pageable",
+               "post_training.pageable_out_gb_per_s=1000", "post_training.pageable_in_gb_per_s=1000"});
+  CHECK(fast.duration_ps == pinned.duration_ps);
+}
+
+TEST_CASE("a reference that is swapped in costs three copies of the weights") {
+  const std::vector<std::string> resident{"post_training.roles.reference={}"};
+  const PostTrainingResult without = simulated(kTurns, resident);
+  const PostTrainingResult swapped =
+      simulated(kTurns, {"post_training.roles.reference={}", "post_training.swap_reference=true"});
+  // 8.03e9 weights of 2 bytes on two tensor ranks, at 64 GB/s.
+  const Picoseconds copies = phase(swapped, P::switching) - phase(without, P::switching);
+  CHECK(to_seconds(copies) == doctest::Approx(3 * 8.03 / 64).epsilon(0.01));
+  CHECK(swapped.duration_ps == without.duration_ps + copies);
+  CHECK(sum(swapped.exposed) == swapped.duration_ps);
+}
+
+TEST_CASE("whole batches keep to their step, within the bound of staleness") {
+  const PostTrainingResult whole =
+      simulated(kApart, {"post_training.schedule=asynchronous", "post_training.partial_rollouts=true",
+                         "post_training.whole_batches=true"});
+  CHECK(whole.steps == 4);  // two rounds of two batches
+  CHECK(whole.samples == 4 * 64);
+  CHECK(std::ssize(whole.staleness) - 1 <= 1);
+  // The tokens are those that were drawn for the steps of the figures.
+  const PostTrainingExperiment experiment = experiment_of(kApart);
+  BatchMaker batches(experiment);
+  std::int64_t responses = 0;
+  for (std::int64_t step = 2; step < 6; ++step)
+    for (const Sample& sample : batches.samples(step)) responses += sample.response_tokens;
+  CHECK(whole.response_tokens == responses);
+}
+
+TEST_CASE("padding takes more micro-batches than packing") {
+  const PostTrainingResult packed = simulated(kApart);
+  const PostTrainingResult padded = simulated(kApart, {"post_training.packing=false"});
+  CHECK(padded.fill < packed.fill);
+  CHECK(phase(padded, P::update_actor) > phase(packed, P::update_actor));
+  CHECK(phase(padded, P::generation) == phase(packed, P::generation));
+}

@@ -54,3 +54,15 @@ TEST_CASE("a sample longer than a micro-batch has one to itself") {
   CHECK(packed.shape.micro_batches == 2);
   CHECK(packed.shape.sequence_tokens == 13);
 }
+
+TEST_CASE("samples without packing are padded to the longest") {
+  PackingRules rules{2, 20, 4, 1, true};
+  rules.pads = true;
+  // 5 samples on 2 replicas are 3 each; 9 tokens are 12 with the divisor, and 20 / 9 are 2 in a micro-batch.
+  const PackedSamples packed = pack_samples({9, 2, 3, 4, 6}, rules);
+  CHECK(packed.shape == TrainingShape{12, 0, 2, 2});
+  CHECK(packed.fill == doctest::Approx(24.0 / (12 * 2 * 2 * 2)));
+  CHECK(packed.imbalance == doctest::Approx(6.0 / 5));
+  // Where none is longer than another there is no padding to save.
+  CHECK(pack_samples({8, 8}, rules).shape == pack_samples({8, 8}, {2, 20, 4, 1, true}).shape);
+}

@@ -85,6 +85,13 @@ TEST_CASE("every key acts or is refused") {
   refused({"post_training.max_staleness=2"}, "found without schedule asynchronous, where it does nothing");
   refused({"post_training.kept_groups=0.5"}, "found without algorithm dapo");
   refused({"post_training.weight_sync=host-memory"}, "found without placement disaggregated");
+  refused({"post_training.sync_parameter_us=1"},
+          "found without placement disaggregated and weight_sync broadcast");
+  refused({"post_training.swap_reference=true"}, "found without a reference on the actor's GPUs");
+  refused({"post_training.offload=none", "post_training.host_copies=pageable"}, "which copy states");
+  refused({"post_training.pageable_in_gb_per_s=4"}, "found without host_copies pageable");
+  refused({"post_training.whole_batches=true"}, "found without partial_rollouts");
+  refused({"post_training.response_tokens=300", "post_training.packing=false"}, "samples of unlike lengths");
   refused({"post_training.roles.actor.inference.batch_size=8"}, "found a key that only rollout has");
   refused({"post_training.roles.reward.latency_s=8"}, "only reward of kind verifier has");
   refused({"post_training.roles.critic.plan.tensor_parallel=2"}, "allowed with algorithm ppo alone");
