@@ -1,5 +1,7 @@
 #include "studies/post_training/weight_sync.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -22,6 +24,19 @@ using Members = std::vector<std::uint32_t>;
 Picoseconds copy_ps(Bytes bytes, double gb_per_s) {
   if (gb_per_s <= 0) return 0;
   return transfer_ps(bytes, static_cast<std::int64_t>(gb_per_s * 1e9));
+}
+
+/// Time of `count` equal pieces of work. @throws InputError beyond 1e6 s
+Picoseconds times(Picoseconds one, Int128 count) {
+  constexpr Int128 kMost = Int128{1'000'000} * 1'000'000'000'000;
+  const Int128 all = one * count;
+  if (all > kMost)
+    throw InputError(
+        "/post_training",
+        fmt::format("found weights that take {:.3g} s to rollouts, allowed 1e6 s (sync_tensor_us, "
+                    "sync_parameter_us, sync_bucket_mb)",
+                    static_cast<double>(all) * 1e-12));
+  return static_cast<Picoseconds>(all);
 }
 
 /// Two layouts have the same shards where a rank generates with the weights that it trains.
@@ -86,7 +101,7 @@ class SyncPrice {
 
   WeightSync price(Bytes model_bytes, Bytes rollout_gpu_bytes) {
     WeightSync sync{model_bytes, rollout_gpu_bytes, checkpoint_tensors(actor_.model)};
-    sync.host_ps = from_microseconds(section_.sync_tensor_us) * sync.tensors;
+    sync.host_ps = times(from_microseconds(section_.sync_tensor_us), sync.tensors);
     if (section_.placement != RolePlacement::disaggregated) {
       to_own_gpus(sync);
     } else if (section_.weight_sync == WeightSyncMethod::broadcast) {
@@ -139,10 +154,10 @@ class SyncPrice {
   /// tensor is a message, and a load for which the engine lists its parameters.
   void by_broadcast(WeightSync& sync) {
     const Bytes tensor = std::max<Bytes>(1, sync.model_bytes / sync.tensors);
-    sync.host_ps +=
-        from_microseconds(section_.sync_parameter_us) * engine_parameters(rollout_.model) * sync.tensors;
+    const Int128 listed = Int128{engine_parameters(rollout_.model)} * sync.tensors;
+    sync.host_ps += times(from_microseconds(section_.sync_parameter_us), listed);
     sync.gather_ps = time(Collective::all_gather, sync.model_bytes, one_copy(actor_.plan));
-    sync.send_ps = time(Collective::broadcast, tensor, trainer_and_rollouts(1)) * sync.tensors;
+    sync.send_ps = times(time(Collective::broadcast, tensor, trainer_and_rollouts(1)), sync.tensors);
     sync.total_ps = sync.host_ps + sync.gather_ps + sync.send_ps;
   }
 
@@ -151,7 +166,9 @@ class SyncPrice {
   void by_packed_broadcast(WeightSync& sync) {
     sync.gather_ps = time(Collective::all_gather, sync.model_bytes, one_copy(actor_.plan));
     const std::int64_t buckets = bucket_count(sync);
-    sync.send_ps = time(Collective::broadcast, sync.model_bytes / buckets, trainers_and_rollouts()) * buckets;
+    const Picoseconds bucket_ps =
+        time(Collective::broadcast, sync.model_bytes / buckets, trainers_and_rollouts());
+    sync.send_ps = times(bucket_ps, buckets);
     sync.total_ps = sync.host_ps + sync.gather_ps + sync.send_ps;
     side_by_side(sync);
   }

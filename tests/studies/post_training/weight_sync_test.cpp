@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include "orrery/error.hpp"
+
 using namespace orrery;
 
 namespace {
@@ -101,4 +103,13 @@ TEST_CASE("packed weights are exported while others are under way") {
   // One bucket has no other beside it.
   const WeightSync alone = sync_with({packed, "post_training.sync_bucket_mb=20000"});
   CHECK(alone.total_ps == alone.host_ps + alone.gather_ps + alone.send_ps);
+}
+
+TEST_CASE("weights that would be under way for weeks are refused") {
+  // 18,867 tensors of 1 s are five hours; with 8,192 experts in each of 48 layers they are 1.2 million
+  // seconds.
+  CHECK(to_seconds(sync_with({"model=qwen3-30b-a3b", "post_training.sync_tensor_us=1e6"}).host_ps) > 18'867);
+  CHECK_THROWS_WITH_AS(
+      sync_with({"model=qwen3-30b-a3b", "model.experts=8192", "post_training.sync_tensor_us=1e6"}),
+      doctest::Contains("allowed 1e6 s"), InputError);
 }
