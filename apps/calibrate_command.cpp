@@ -12,18 +12,23 @@
 
 #include "apps/calibration_files.hpp"
 #include "apps/commands.hpp"
+#include "apps/measured_arguments.hpp"
 #include "apps/option_checks.hpp"
 #include "apps/outputs.hpp"
 #include "apps/progress.hpp"
 #include "apps/table_arguments.hpp"
+#include "apps/version.hpp"
 #include "config/schema/menus.hpp"
+#include "config/text/document.hpp"
 #include "orrery/error.hpp"
 #include "sim/run/run.hpp"
 #include "studies/calibrate/calibrate.hpp"
 #include "studies/calibrate/calibration_file.hpp"
 #include "studies/calibrate/fit_errors.hpp"
+#include "studies/calibrate/fit_files.hpp"
 #include "studies/calibrate/joint_fit.hpp"
 #include "studies/calibrate/left_out.hpp"
+#include "studies/explain/measured_figures.hpp"
 
 namespace orrery {
 namespace {
@@ -62,15 +67,41 @@ std::map<std::string, Bounds> bounds_of(const std::vector<std::string>& given) {
   return out;
 }
 
-std::vector<TableText> tables_of(const CalibrateOptions& options, Outputs& outputs) {
+FitArguments files_of(const CalibrateOptions& options, Outputs& outputs) {
   const auto names = tables_among(options.arguments);
-  if (names.empty()) refuse_calibration("a table of measured runs is missing");
+  if (names.empty())
+    refuse_calibration(
+        "a table of measured runs is missing, or an experiment followed by what was measured of it");
+  for (const std::string& name : names) outputs.protect(name);
+  return sort_fit_arguments(names);
+}
+
+std::vector<TableText> tables_of(const FitArguments& files) {
   std::vector<TableText> tables;
-  for (const std::string& name : names) {
-    outputs.protect(name);
-    tables.push_back(load_table_text(name));
-  }
+  for (const std::string& name : files.tables) tables.push_back(load_table_text(name));
   return tables;
+}
+
+/// Reads what was measured of each experiment.
+std::vector<MeasuredRun> runs_of(const FitArguments& files, const TableContext& context) {
+  std::vector<MeasuredRun> runs;
+  for (const ExperimentFiles& one : files.runs) {
+    const Measurements measured = read_measurements(one.measured);
+    MeasuredRun run{{one.experiment, read_text(one.experiment)}, {}};
+    run.figures = measured_figures(read_measured_run(run, context).rows.front().experiment, measured);
+    runs.push_back(std::move(run));
+  }
+  return runs;
+}
+
+FitOrigin origin_of(const FitArguments& files, const std::vector<TableText>& tables) {
+  FitOrigin origin{kVersionText, {}};
+  for (const TableText& table : tables) origin.files.push_back(fit_file(table.source, table.text));
+  for (const ExperimentFiles& run : files.runs) {
+    origin.files.push_back(fit_file(run.experiment));
+    for (const std::string& path : run.measured) origin.files.push_back(fit_file(path));
+  }
+  return origin;
 }
 
 FitProgress fit_progress_on_terminal(const CommonOptions& common) {
@@ -105,7 +136,11 @@ int run_together(const CalibrateOptions& options, const CommonOptions& common, u
   Outputs outputs("");
   for (const std::string& file : options.calibrations) outputs.protect(file);
   const TableContext context{catalog_with(options.calibrations), menus(), overrides_among(options.arguments)};
-  const std::vector<TableText> tables = tables_of(options, outputs);
+  const FitArguments given = files_of(options, outputs);
+  if (!given.runs.empty())
+    refuse_calibration("--together: found experiment \"" + given.runs.front().experiment +
+                       "\", allowed tables");
+  const std::vector<TableText> tables = tables_of(given);
   const JointProblem problem = make_joint_problem(tables, context);
   // Before the fit, which takes minutes: a folder that cannot be written is found out at once.
   OutputFolder* const folder = options.out.empty() ? nullptr : outputs.open_folder(options.out.front());
@@ -142,8 +177,10 @@ int run_calibrate(const CalibrateOptions& options, const CommonOptions& common, 
   Outputs outputs("");
   for (const std::string& file : options.calibrations) outputs.protect(file);
   const TableContext context{catalog_with(options.calibrations), menus(), overrides_among(options.arguments)};
+  const FitArguments given = files_of(options, outputs);
+  const std::vector<TableText> tables = tables_of(given);
   const FitProblem problem = make_fit_problem(
-      {tables_of(options, outputs), options.bases, options.keys, bounds_of(options.bounds)}, context);
+      {tables, options.bases, options.keys, bounds_of(options.bounds), runs_of(given, context)}, context);
   if (!options.out.empty() && options.out.size() != options.bases.size())
     refuse_calibration("--out: one file for each --base, in their order");
   std::vector<OutputFile*> files;
@@ -153,8 +190,9 @@ int run_calibrate(const CalibrateOptions& options, const CommonOptions& common, 
   const FitProgress progress = fit_progress_on_terminal(common);
   const Fit fit = calibrate(problem, how, progress);
   if (progress) std::fprintf(stderr, "\r\x1b[K");
+  const FitOrigin origin = origin_of(given, tables);
   for (std::size_t i = 0; i < files.size(); ++i)
-    files[i]->write(calibration_text(context.catalog, options.bases[i], fit));
+    files[i]->write(calibration_text(context.catalog, options.bases[i], fit, origin));
   outputs.commit();
   if (!common.quiet && !outputs.use_standard_output()) print(fit, options.out);
   return kDone;
@@ -173,8 +211,10 @@ CLI::Option* add_repeatable(CLI::App& app, const char* name, std::vector<std::st
 
 Command add_calibrate(CLI::App& app, const CommonOptions& common) {
   auto options = std::make_shared<CalibrateOptions>();
-  app.add_option("tables", options->arguments,
-                 "CSV files or names of orrery list measurements, and key=value for every row")
+  app.add_option(
+         "tables", options->arguments,
+         "CSV files or names of orrery list measurements; or experiments, each followed by files that "
+         "were measured of it, as orrery explain reads them; and key=value for every row")
       ->type_name(kExperiments);
   add_repeatable(app, "--base", options->bases, "The calibration to start from; repeatable")
       ->type_name(kEntry);

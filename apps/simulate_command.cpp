@@ -174,7 +174,7 @@ int print_experiment(const SimulateOptions& options, const CommonOptions& common
 
 /// A step of several roles has phases in place of one plan's operations.
 void require_phases_alone(const SimulateOptions& options) {
-  const std::array<std::pair<const char*, bool>, 9> others{
+  const std::array<std::pair<const char*, bool>, 10> others{
       {{"--resolved", options.resolved},
        {"--emit", !options.framework.empty() && options.framework != kVerl},
        {"--html", !options.html.empty()},
@@ -183,6 +183,7 @@ void require_phases_alone(const SimulateOptions& options) {
        {"--memory-timeline", options.memory_timeline},
        {"--only", options.keys.only.has_value()},
        {"--kineto", !options.trace.kineto.empty()},
+       {"--chakra", !options.trace.chakra.empty()},
        {"--ranks", !options.trace.ranks.empty()}}};
   for (const auto& [name, given] : others)
     if (given)

@@ -45,8 +45,8 @@ void require_trace(const TraceArguments& arguments) {
   for (const auto& [option, value] :
        {std::pair{"--trace-ranks", arguments.ranks}, {"--trace-steps", arguments.steps}}) {
     if (!value.empty())
-      throw InputError(
-          {Diagnostic{"command line", 0, 0, "", std::string(option) + " requires --trace or --kineto"}});
+      throw InputError({Diagnostic{"command line", 0, 0, "",
+                                   std::string(option) + " requires --trace, --kineto or --chakra"}});
   }
 }
 
@@ -54,6 +54,7 @@ void require_trace(const TraceArguments& arguments) {
 void require_timeline(const TraceArguments& arguments, const Experiment& experiment) {
   if (!experiment.inference) return require_one_timeline(experiment);
   for (const auto& [option, value] : {std::pair{"--kineto", arguments.kineto},
+                                      {"--chakra", arguments.chakra},
                                       {"--trace-ranks", arguments.ranks},
                                       {"--trace-steps", arguments.steps}}) {
     if (!value.empty())
@@ -85,6 +86,13 @@ void add_trace(CLI::App& app, TraceArguments& arguments, std::initializer_list<C
                      "Holistic Trace Analysis")
           ->type_name(kFolder)
           ->check(CLI::Validator(given, ""));
+  CLI::Option* chakra =
+      app.add_option(
+             "--chakra", arguments.chakra,
+             "Write a new folder with an execution trace of each rank in the schema of MLCommons Chakra, "
+             "for ASTRA-sim")
+          ->type_name(kFolder)
+          ->check(CLI::Validator(given, ""));
   CLI::Option* ranks = app.add_option("--trace-ranks", arguments.ranks, "Ranks in the traces, such as 0-7,64")
                            ->type_name("NUMBERS")
                            ->check(not_empty("numbers, such as 0-7,64"));
@@ -94,7 +102,7 @@ void add_trace(CLI::App& app, TraceArguments& arguments, std::initializer_list<C
   CLI::Option* spans =
       app.add_option("--trace-spans", arguments.spans, "Choose fewer ranks rather than write more spans")
           ->check(integer_within(1, std::int64_t{1} << 40));
-  for (CLI::Option* option : {trace, kineto, ranks, steps, spans}) {
+  for (CLI::Option* option : {trace, kineto, chakra, ranks, steps, spans}) {
     for (CLI::Option* other : excluded) option->excludes(other);
   }
   app.add_option("--trace-level", arguments.level,
@@ -112,6 +120,7 @@ TraceOutputs::TraceOutputs(const TraceArguments& arguments, const Experiment& ex
   options_.metadata_json = metadata(experiment, overrides);
   file_ = outputs.open(arguments.file);
   folder_ = outputs.open_folder(arguments.kineto);
+  chakra_ = outputs.open_folder(arguments.chakra);
 }
 
 void TraceOutputs::write(const RecordedOutcome& outcome, const Experiment& experiment) {
@@ -123,13 +132,15 @@ void TraceOutputs::write(const RecordedOutcome& outcome, const Experiment& exper
   const RunView run = outcome.run.view();
   const RankGrid grid(experiment.plan);
   if (file_ != nullptr) written_ = write_trace(run, grid, options_, to(*file_));
-  if (folder_ == nullptr) return;
-  written_to_folder_ = write_kineto(
-      run, grid, options_, [this](const std::string& name, const std::function<void(const Sink&)>& write) {
-        OutputFile file(folder_->file(name));
-        write(to(file));
-        file.commit();
-      });
+  const auto maker_in = [](OutputFolder* folder) {
+    return [folder](const std::string& name, const std::function<void(const Sink&)>& write) {
+      OutputFile file(folder->file(name));
+      write(to(file));
+      file.commit();
+    };
+  };
+  if (folder_ != nullptr) written_to_folder_ = write_kineto(run, grid, options_, maker_in(folder_));
+  if (chakra_ != nullptr) written_as_chakra_ = write_chakra(run, grid, options_, maker_in(chakra_));
 }
 
 void TraceOutputs::print_serving_notes() const {
@@ -156,6 +167,11 @@ void TraceOutputs::print_notes(const Report& report) const {
                 static_cast<unsigned long long>(written_to_folder_.spans),
                 static_cast<unsigned long long>(written_to_folder_.ranks), static_cast<long long>(gpus),
                 arguments_.kineto.c_str());
+  if (chakra_ != nullptr)
+    std::printf("\nexecution traces: %llu nodes of %llu of %lld GPUs in %s, for ASTRA-sim\n",
+                static_cast<unsigned long long>(written_as_chakra_.spans),
+                static_cast<unsigned long long>(written_as_chakra_.ranks), static_cast<long long>(gpus),
+                arguments_.chakra.c_str());
 }
 
 }  // namespace orrery

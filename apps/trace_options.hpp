@@ -21,11 +21,12 @@ namespace orrery {
 struct TraceArguments {
   std::string file;
   std::string kineto;        ///< a folder
+  std::string chakra;        ///< a folder
   std::string ranks, steps;  ///< lists of numbers
   std::string level = "operation";
   std::uint64_t spans = 1'000'000;
 
-  [[nodiscard]] bool any() const { return !file.empty() || !kineto.empty(); }
+  [[nodiscard]] bool any() const { return !file.empty() || !kineto.empty() || !chakra.empty(); }
 };
 
 /// The traces cannot be had together with `excluded`.
@@ -51,6 +52,8 @@ class TraceOutputs {
   OutputFolder* folder_;
   TraceInfo written_;
   TraceInfo written_to_folder_;
+  OutputFolder* chakra_;
+  TraceInfo written_as_chakra_;
 };
 
 }  // namespace orrery

@@ -32,5 +32,10 @@ using FileMaker = std::function<void(const std::string& name, const std::functio
 /// kernel each, whatever options.level. TraceInfo::spans counts kernels and copies.
 TraceInfo write_kineto(const RunView& run, const RankGrid& grid, const TraceOptions& options,
                        const FileMaker& make_file);
+/// A file for each rank, chakra.0.et and so on, as execution traces of MLCommons Chakra, and comm_groups.json
+/// with the communicators: all ranks unless options.ranks names some. TraceInfo::spans counts nodes.
+/// @throws InputError if there are more nodes than files may have
+TraceInfo write_chakra(const RunView& run, const RankGrid& grid, const TraceOptions& options,
+                       const FileMaker& make_file);
 
 }  // namespace orrery

@@ -241,8 +241,11 @@ class KinetoWriter {
   }
 
   /// The operation is one kernel here; this is how long those of each class in it take, and the gaps between.
+  /// Operations with the same number have the same kernels.
   void write_kernels(const Op& op, std::uint32_t index) {
     const RunView& run = plan_.run;
+    out_.make_room();
+    key(R"(, "kernels": )", op.work);
     if (run.kernels.kernel_sequences.empty()) return;
     const std::uint32_t task = plan_.task(rank_, index);
     const Picoseconds all = run.timeline.finish_ps[task] - run.timeline.start_ps[task];

@@ -35,14 +35,20 @@ class ProtoMessage {
     bytes_ += value;
   }
   void message(Field field, const ProtoMessage& value) { text(field, value.bytes()); }
+  /// Appends the message behind its length, as streams of messages have them.
+  void append_delimited(std::string& to) const {
+    append_varint(to, bytes_.size());
+    to += bytes_;
+  }
 
  private:
   static constexpr std::uint32_t kVarint = 0, kFixed64 = 1, kLengthDelimited = 2;
 
   void tag(Field field, std::uint32_t type) { varint(std::uint64_t{field} << 3U | type); }
-  void varint(std::uint64_t value) {
-    for (; value >= 0x80; value >>= 7U) bytes_ += static_cast<char>(value | 0x80U);
-    bytes_ += static_cast<char>(value);
+  void varint(std::uint64_t value) { append_varint(bytes_, value); }
+  static void append_varint(std::string& to, std::uint64_t value) {
+    for (; value >= 0x80; value >>= 7U) to += static_cast<char>(value | 0x80U);
+    to += static_cast<char>(value);
   }
 
   std::string bytes_;

@@ -1,5 +1,11 @@
 // The formats of traces by their names.
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "orrery/error.hpp"
 #include "orrery/file_ending.hpp"
+#include "reports/trace/chakra.hpp"
 #include "reports/trace/chrome.hpp"
 #include "reports/trace/kineto.hpp"
 #include "reports/trace/perfetto.hpp"
@@ -59,6 +65,27 @@ TraceInfo write_kineto(const RunView& run, const RankGrid& grid, const TraceOpti
       info.spans += write_kineto_rank(plan, rank, options.metadata_json, sink);
     });
   }
+  return info;
+}
+
+TraceInfo write_chakra(const RunView& run, const RankGrid& grid, const TraceOptions& options,
+                       const FileMaker& make_file) {
+  TraceOptions of_operations = options;
+  of_operations.level = TraceLevel::operation;
+  of_operations.max_spans = std::numeric_limits<std::uint64_t>::max();
+  const TracePlan plan = plan_trace(run, grid, of_operations);
+  if (plan.operations > kMostChakraNodes)
+    throw InputError({Diagnostic{
+        "command line", 0, 0, "",
+        fmt::format("--chakra: found {} operations of {} ranks, allowed up to {}: fewer --trace-ranks "
+                    "or --trace-steps",
+                    plan.operations, plan.ranks.size(), kMostChakraNodes)}});
+  TraceInfo info;
+  info.ranks = plan.ranks.size();
+  for (const std::uint32_t rank : plan.ranks)
+    make_file(fmt::format("chakra.{}.et", rank),
+              [&](const Sink& sink) { info.spans += write_chakra_rank(plan, rank, sink); });
+  make_file("comm_groups.json", [&](const Sink& sink) { write_chakra_groups(plan, sink); });
   return info;
 }
 

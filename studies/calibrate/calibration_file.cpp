@@ -45,6 +45,17 @@ OrderedJson range_json(const std::optional<ResidualRange>& range) {
   return {{"rows", range->rows}, {"p10", short_value(range->p10)}, {"p90", short_value(range->p90)}};
 }
 
+OrderedJson origin_json(const FitOrigin& origin) {
+  OrderedJson out = OrderedJson::object();
+  if (origin.version.empty()) return out;
+  out["orrery"] = origin.version;
+  out["files"] = OrderedJson::array();
+  for (const FitFile& file : origin.files)
+    out["files"].push_back(
+        {{"file", file.name}, {"bytes", file.bytes}, {"crc32", fmt::format("{:08x}", file.crc32)}});
+  return out;
+}
+
 /// Writes the account of one fit for one of its bases.
 class Account {
  public:
@@ -198,7 +209,8 @@ Catalog with_constants(const Catalog& catalog, const std::string& calibration,
   return catalog.with_calibration(entry.dump(), calibration, calibration).first;
 }
 
-std::string calibration_text(const Catalog& catalog, const std::string& base, const Fit& fit) {
+std::string calibration_text(const Catalog& catalog, const std::string& base, const Fit& fit,
+                             const FitOrigin& origin) {
   OrderedJson entry = parsed(catalog, base);
   const Account account(base, fit);
   entry.erase("name");
@@ -209,7 +221,8 @@ std::string calibration_text(const Catalog& catalog, const std::string& base, co
     account.add_residuals(entry["constants"]);
     if (!fit.problem.of_memory) entry["domain"] = OrderedJson::parse(domain_text(account.domain()));
   }
-  entry["fit"] = account.json();
+  entry["fit"] = origin_json(origin);
+  entry["fit"].update(account.json());
   return entry.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 

@@ -9,6 +9,7 @@
 #include "config/catalog/catalog.hpp"
 #include "config/catalog/constants.hpp"
 #include "studies/calibrate/calibrate.hpp"
+#include "studies/calibrate/fit_files.hpp"
 #include "studies/calibrate/joint_fit.hpp"
 
 namespace orrery {
@@ -28,7 +29,9 @@ struct CalibratedValue {
                                      const std::map<std::string, double>& values);
 
 /// The text of `base` with its constants fitted and an account of the fit, for catalog/calibrations.
-[[nodiscard]] std::string calibration_text(const Catalog& catalog, const std::string& base, const Fit& fit);
+/// @param origin  written where its version is known
+[[nodiscard]] std::string calibration_text(const Catalog& catalog, const std::string& base, const Fit& fit,
+                                           const FitOrigin& origin = {});
 
 /// The texts of the calibrations that a joint fit changes, by name.
 [[nodiscard]] std::map<std::string, std::string> calibration_texts(const Catalog& catalog,

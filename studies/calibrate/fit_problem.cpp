@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <set>
@@ -130,14 +131,22 @@ class ProblemMaker {
   }
 
   void read_rows() {
-    for (const TableText& table : request_.tables) read_table(table);
+    for (const TableText& table : request_.tables)
+      read_table([&](const TableContext& context) {
+        return read_measured_table(table.text, table.source, context);
+      });
+    for (const MeasuredRun& run : request_.runs)
+      read_table([&](const TableContext& context) { return read_measured_run(run, context); });
   }
 
-  void read_table(const TableText& text) {
-    const MeasuredTable table = read_measured_table(text.text, text.source, context_);
+  /// Reads a table in a context.
+  using ReadTable = std::function<MeasuredTable(const TableContext&)>;
+
+  void read_table(const ReadTable& read) {
+    const MeasuredTable table = read(context_);
     std::vector<FitRow> rows;
     for (const MeasuredRow& row : table.rows) rows.push_back(row_without_figure(table.name, row));
-    for (const std::string& base : request_.bases) mark_takers(text, table, base, rows);
+    for (const std::string& base : request_.bases) mark_takers(read, table, base, rows);
     const std::size_t before = problem_.rows.size();
     for (std::size_t i = 0; i < rows.size(); ++i) {
       if (std::ranges::find(rows[i].takes, true) == rows[i].takes.end()) continue;
@@ -154,7 +163,7 @@ class ProblemMaker {
   }
 
   /// Reads the table again with all fitted constants of `base` slightly changed: the rows that see it.
-  void mark_takers(const TableText& text, const MeasuredTable& table, const std::string& base,
+  void mark_takers(const ReadTable& read, const MeasuredTable& table, const std::string& base,
                    std::vector<FitRow>& rows) {
     std::map<std::string, double> changed;
     for (const FitVariable& v : problem_.variables) {
@@ -162,7 +171,7 @@ class ProblemMaker {
     }
     TableContext probe = context_;
     probe.catalog = with_constants(context_.catalog, base, changed);
-    const MeasuredTable other = read_measured_table(text.text, text.source, probe);
+    const MeasuredTable other = read(probe);
     for (std::size_t j = 0; j < problem_.variables.size(); ++j) {
       const FitVariable& v = problem_.variables[j];
       if (v.base != base) continue;

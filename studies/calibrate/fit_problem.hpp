@@ -8,6 +8,7 @@
 
 #include "config/catalog/constants.hpp"
 #include "orrery/experiment.hpp"
+#include "studies/calibrate/measured_run.hpp"
 #include "studies/validate/measured_table.hpp"
 
 namespace orrery {
@@ -22,6 +23,7 @@ struct FitRequest {
   std::vector<std::string> bases;        ///< calibrations
   std::vector<std::string> keys;         ///< each fitted in every base of its part
   std::map<std::string, Bounds> bounds;  ///< by key; the calibration's or the field's elsewhere
+  std::vector<MeasuredRun> runs = {};    ///< beside the tables
 };
 
 /// Describes one constant of one calibration.

@@ -15,7 +15,7 @@ constexpr std::int64_t kStretches = 4000;  ///< a page shows so many in a step
 class StepAccountant {
  public:
   StepAccountant(const Profile& profile, const std::vector<std::int64_t>& ready, RankAccount& to)
-      : profile_(profile), ready_(ready), to_(to) {}
+      : profile_(profile), ready_(ready), to_(to), contention_(contention_of(profile, ready)) {}
 
   void account(const TimeRange& window, std::int32_t step) {
     begin_ = to_.last_begin_ns = window.start_ns;
@@ -32,7 +32,7 @@ class StepAccountant {
       const std::int64_t finish = std::min(span.finish_ns, window.finish_ns);
       launched_ns_ = span.launched_ns;
       if (start > now) gap({now, start});
-      if (finish > start) work(span, {start, finish});
+      if (finish > start) work(s, {start, finish});
       now = std::max(now, finish);
     }
     launched_ns_ = -1;
@@ -59,8 +59,23 @@ class StepAccountant {
     }
   }
 
+  /// A kernel, and at its end what it lost to messages beside it.
+  void work(std::size_t s, const TimeRange& range) {
+    const GpuSpan& span = profile_.spans[s];
+    const double share = static_cast<double>(range.finish_ns - range.start_ns) /
+                         static_cast<double>(span.finish_ns - span.start_ns);
+    const auto part = [share](std::int64_t time) {
+      return static_cast<std::int64_t>(static_cast<double>(time) * share);
+    };
+    to_.beside_ns += part(contention_.beside_ns[s]);
+    to_.beside_unknown_ns += part(contention_.unknown_ns[s]);
+    const std::int64_t disturbed = std::max(range.finish_ns - part(contention_.lost_ns[s]), range.start_ns);
+    kernels(span, {range.start_ns, disturbed});
+    add(step_term::kContention, {disturbed, range.finish_ns});
+  }
+
   /// A kernel, or the kernels of an operation in their shares, of which gaps between launches are the host's.
-  void work(const GpuSpan& span, const TimeRange& range) {
+  void kernels(const GpuSpan& span, const TimeRange& range) {
     if (span.parts == GpuSpan::kNothing) return add(static_cast<std::size_t>(span.use), range);
     const auto& shares = profile_.parts[span.parts].shares;
     double sum = 0;
@@ -183,6 +198,7 @@ class StepAccountant {
   const Profile& profile_;
   const std::vector<std::int64_t>& ready_;
   RankAccount& to_;
+  KernelContention contention_;
   std::int64_t begin_ = 0;
   std::int64_t launched_ns_ = -1;  ///< of the kernel that ends the gap at hand
   std::int64_t shortest_ = 0;      ///< stretch that is told apart
@@ -215,8 +231,8 @@ std::vector<TimeRange> windows_of(const Profile& profile) {
   return windows;
 }
 
-constexpr std::string_view kWaitNames[] = {"communication of no known group", "stragglers", "bubble", "host",
-                                           "data_loading"};
+constexpr std::string_view kWaitNames[] = {
+    "communication of no known group", "stragglers", "bubble", "host", "data_loading", "contention"};
 
 }  // namespace
 

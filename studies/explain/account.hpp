@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "studies/explain/contention.hpp"
 #include "studies/explain/line_up.hpp"
 #include "studies/explain/measured/profile.hpp"
 
@@ -19,10 +20,11 @@ namespace step_term {
 inline constexpr std::size_t kExposed = kComputeUses;                     ///< the first of them
 inline constexpr std::size_t kUnknownGroup = kExposed + kDimensionCount;  ///< communication of no known group
 inline constexpr std::size_t kStragglers = kUnknownGroup + 1;  ///< waits for other ranks of a communicator
-inline constexpr std::size_t kBubble = kStragglers + 1;  ///< waits for other stages, and nothing in flight
-inline constexpr std::size_t kHost = kBubble + 1;        ///< the host has not issued the next kernel
-inline constexpr std::size_t kLoading = kHost + 1;       ///< it fetches data meanwhile
-inline constexpr std::size_t kCount = kLoading + 1;
+inline constexpr std::size_t kBubble = kStragglers + 1;   ///< waits for other stages, and nothing in flight
+inline constexpr std::size_t kHost = kBubble + 1;         ///< the host has not issued the next kernel
+inline constexpr std::size_t kLoading = kHost + 1;        ///< it fetches data meanwhile
+inline constexpr std::size_t kContention = kLoading + 1;  ///< what kernels lose to messages beside them
+inline constexpr std::size_t kCount = kContention + 1;
 }  // namespace step_term
 [[nodiscard]] std::string name_of_term(std::size_t term);
 
@@ -53,6 +55,8 @@ struct RankAccount {
   /// When the longest stretch of each term begins, from the beginning of its step, and how long it is.
   std::array<TimeRange, step_term::kCount> longest{};
   std::map<MessageKind, MessageCount> messages;
+  std::int64_t beside_ns = 0;          ///< of kernels, while collectives are on their way
+  std::int64_t beside_unknown_ns = 0;  ///< of it, of kernels of which nothing tells how long they take alone
   std::vector<std::int64_t> each_step_ns;
   std::int64_t last_begin_ns = 0;  ///< of the last step
   std::vector<LaneStretch>

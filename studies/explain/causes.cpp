@@ -7,15 +7,17 @@
 #include <functional>
 
 #include "reports/difference_causes.hpp"
+#include "sim/cost/price_list.hpp"
 #include "studies/explain/profile_terms.hpp"
 #include "studies/explain/replay.hpp"
 
 namespace orrery {
 namespace {
 
-constexpr double kWorthNaming = 0.02;   ///< a factor on times that is one or less away from 1 is none
-constexpr double kWorthADelay = 0.002;  ///< of the step
-constexpr double kWorthAClass = 0.001;  ///< of the step: classes that take less tell nothing of ranks
+constexpr double kWorthNaming = 0.02;      ///< a factor on times that is one or less away from 1 is none
+constexpr double kWorthADelay = 0.002;     ///< of the step
+constexpr double kMostInterference = 0.9;  ///< that an experiment may say
+constexpr double kWorthAClass = 0.001;     ///< of the step: classes that take less tell nothing of ranks
 
 /// The lower one of two in the middle: of two ranks, one of which is slow, the other is as it should be.
 double lower_median(std::vector<double> values) {
@@ -66,6 +68,7 @@ class CauseFinder {
     report_messages();
     report_loading();
     report_hosts();
+    report_contention();
     simulate_gains();
   }
 
@@ -197,6 +200,50 @@ class CauseFinder {
             fmt::format("host of rank {}", accounts_.measured[r].rank),
             fmt::format("rank {} is late, its host issues later than others", accounts_.measured[r].rank),
             more[r] - usual);
+  }
+
+  /// Returns the share of their pace that kernels lose while messages are beside them.
+  [[nodiscard]] static double lost_share(const std::vector<RankAccount>& accounts) {
+    double lost = 0;
+    double beside = 0;
+    for (const RankAccount& account : accounts) {
+      lost += static_cast<double>(account.times_ns[step_term::kContention]);
+      beside += static_cast<double>(account.beside_ns);
+    }
+    return beside > 0 ? std::min(lost / beside, kMostInterference) : 0;
+  }
+
+  void report_contention() {
+    check_unknown_contention();
+    const double measured = lost_share(accounts_.measured);
+    const double simulated = lost_share(accounts_.simulated);
+    const std::vector<double> more = excess(step_term::kContention);
+    double mean = 0;
+    for (const double one : more) mean += one / static_cast<double>(ranks_);
+    if (!is_delay(std::abs(mean)) || !is_named((1 - simulated) / (1 - measured))) return;
+    const double keeps = (1 - communication_interference(experiment_)) * (1 - measured) / (1 - simulated);
+    slow_.interference = std::clamp(1 - keeps, 0.0, kMostInterference);
+    add({"contention",
+         fmt::format(
+             "kernels lose {:.3g} % of their pace to messages beside them, simulated {:.3g} %: {:.3f} ms "
+             "a step",
+             100 * measured, 100 * simulated, mean * 1e-6),
+         (1 - simulated) / (1 - measured),
+         ns_to_ps(mean),
+         {}},
+        [](Slowdowns& slow) { slow.interference = -1; });
+  }
+  /// Kernels that always run beside messages have no measure of their own.
+  void check_unknown_contention() {
+    double unknown = 0;
+    for (const RankAccount& account : accounts_.measured)
+      unknown += static_cast<double>(account.beside_unknown_ns) / static_cast<double>(account.steps);
+    unknown /= static_cast<double>(ranks_);
+    if (unknown > kWorthNaming * step_of(accounts_.measured.front()))
+      to_.unmatched.push_back(fmt::format(
+          "{:.3f} ms a step of kernels run beside messages and never alone: what they lose to these "
+          "is taken to be what others lose",
+          unknown * 1e-6));
   }
 
   void add(ExplainedCause finding, std::function<void(Slowdowns&)> mend) {

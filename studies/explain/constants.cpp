@@ -8,11 +8,13 @@
 #include <string_view>
 
 #include "reports/difference_causes.hpp"
+#include "sim/cost/price_list.hpp"
 
 namespace orrery {
 namespace {
 
 constexpr double kAgrees = 0.03;           ///< a part that is off by no more contradicts nothing
+constexpr double kMostContention = 0.9;    ///< that an experiment may say
 constexpr double kWorthAConstant = 0.005;  ///< of the step: a smaller difference contradicts nothing
 
 /// A constant in proportion to which a part takes longer, or shorter where it is a share that is reached.
@@ -41,6 +43,7 @@ class ConstantFinder {
     messages("expert", fabric());
     messages("data", fabric());
     collectives();
+    contention();
   }
 
  private:
@@ -99,6 +102,16 @@ class ConstantFinder {
     if (!(simulated > 0)) return;
     const bool inside = ranks <= experiment_.cluster.gpus_per_node;
     add(inside ? node() : fabric(), measured / simulated, "collectives of 256 MB and more");
+  }
+
+  /// Kernels that keep a smaller share of their pace beside messages.
+  void contention() {
+    const auto found = std::ranges::find(to_.findings, "contention", &ExplainedCause::cause);
+    if (found == to_.findings.end() || !(found->factor > 0)) return;
+    const double value = communication_interference(experiment_);
+    const double implied = 1 - (1 - value) / found->factor;
+    to_.constants.push_back({"software.communication_interference", value, implied, "kernels beside messages",
+                             implied >= 0 && implied <= kMostContention});
   }
 
   /// A share is at most 1.

@@ -9,12 +9,23 @@
 
 #include "orrery/error.hpp"
 #include "orrery/simulate.hpp"
+#include "orrery/write.hpp"
 #include "reports/step_difference.hpp"
 
 namespace orrery {
 namespace {
 
 Picoseconds seconds_to_ps(double seconds) { return static_cast<Picoseconds>(std::llround(seconds * 1e12)); }
+
+/// Times of steps as the log's throughput gives them. @throws InputError where these are no times
+void check_steps(const std::vector<double>& steps, const TrainingLog& log) {
+  constexpr double kDay = 86'400;
+  for (const double step : steps)
+    if (!(step > 1e-6 && step < kDay))
+      throw InputError({Diagnostic{
+          log.source, 0, 0, "",
+          fmt::format("found a throughput that gives steps of {:g} s, allowed up to a day", step)}});
+}
 
 /// Times of steps that a log says, or that follow from its throughput.
 std::vector<double> steps_of(const TrainingLog& log, const Report& report) {
@@ -129,6 +140,7 @@ void explain_logs(const Experiment& experiment, const std::vector<TrainingLog>& 
   for (const TrainingLog& log : logs) {
     check_sizes(log, report, to);
     const std::vector<double> own = steps_of(log, report);
+    check_steps(own, log);
     to.read.push_back(fmt::format("{}: {} steps of {}, {} after warm-up", log.source,
                                   std::max({log.step_s.values.size(), log.samples_per_s.values.size(),
                                             log.tokens_per_s_per_gpu.values.size()}),

@@ -52,18 +52,20 @@ TaskGraph with_own_costs(const Run& run, const Slowdowns& slowdowns) {
 
 }  // namespace
 
-const Run& Replay::run_with(const std::map<std::int64_t, double>& slow_ranks) {
-  std::unique_ptr<const Run>& known = runs_[slow_ranks];
+const Run& Replay::run_with(const Slowdowns& slowdowns) {
+  std::unique_ptr<const Run>& known = runs_[{slowdowns.ranks, slowdowns.interference}];
   if (known != nullptr) return *known;
   Experiment changed = experiment_;
-  for (const auto& [rank, factor] : slow_ranks) changed.cluster.overrides.push_back({rank, 1, 1 / factor});
+  if (slowdowns.interference >= 0) changed.software.communication_interference = slowdowns.interference;
+  for (const auto& [rank, factor] : slowdowns.ranks)
+    changed.cluster.overrides.push_back({rank, 1, 1 / factor});
   Memo memo;
   known = std::make_unique<const Run>(run_in_layers(prepare(changed, memo), memo));
   return *known;
 }
 
 Picoseconds Replay::step_ps(const Slowdowns& slowdowns) {
-  const Run& run = run_with(slowdowns.ranks);
+  const Run& run = run_with(slowdowns);
   return run_contention_free(with_own_costs(run, slowdowns)).makespan_ps / run.workload.steps;
 }
 

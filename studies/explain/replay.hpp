@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "orrery/experiment.hpp"
@@ -19,6 +20,7 @@ struct Slowdowns {
   std::array<double, kComputeUses> kernels{};      ///< by KernelUse
   std::array<double, kDimensionCount> messages{};  ///< by Dimension
   std::map<std::int64_t, double> ranks;            ///< of all kernels of some ranks
+  double interference = -1;                        ///< share of its pace that compute loses; -1: as simulated
 
   Slowdowns() {
     kernels.fill(1);
@@ -35,10 +37,11 @@ class Replay {
   [[nodiscard]] Picoseconds step_ps(const Slowdowns& slowdowns);
 
  private:
-  [[nodiscard]] const Run& run_with(const std::map<std::int64_t, double>& slow_ranks);
+  [[nodiscard]] const Run& run_with(const Slowdowns& slowdowns);
 
   Experiment experiment_;
-  std::map<std::map<std::int64_t, double>, std::unique_ptr<const Run>> runs_;
+  using RunKey = std::pair<std::map<std::int64_t, double>, double>;  ///< slow ranks and interference
+  std::map<RunKey, std::unique_ptr<const Run>> runs_;
 };
 
 }  // namespace orrery

@@ -8,6 +8,7 @@ import csv
 import json
 import sys
 import unittest
+import zlib
 
 from command_line import CommandLineCase, orrery
 
@@ -157,6 +158,37 @@ class MeasurementCommands(CommandLineCase):
         wrong('did you mean "elementwise_traffic"?', "--base", "ours", *fit, "--calibration", bad)
         self.assertRegex(orrery("simulate", self.experiment, "--calibration", bad).stderr, r"bad\.json:1:\d+: /constants/elementwise_trafic")
         self.assertEqual(orrery("simulate", self.experiment, "--calibration", self.path / "none.json").returncode, 2)
+
+    def test_calibrate_to_logs_and_traces(self):
+        ours = self.calibration(step_overhead_ms=10)
+        fit = ["--calibration", ours, "stack=ours", "--base", "ours", "--fit", "software.step_overhead_ms"]
+        step = json.loads(orrery("simulate", self.experiment, "--calibration", ours, "stack=ours", "--json", "-").stdout)["step_time_s"]
+        # Warm-up, then steps of 25 ms more than simulated with an overhead of 10 ms: it is 35 ms.
+        log = self.path / "train.log"
+        log.write_text("".join(f" iteration {i}/ 4 | elapsed time per iteration (ms): {ms} |\n" for i, ms in
+                               enumerate((9000.0, step * 1e3 + 25, step * 1e3 + 25), 1)))
+        out = orrery("calibrate", self.experiment, log, *fit, "--out", self.path / "fitted.json")
+        self.assertEqual((out.returncode, out.stderr), (0, ""))
+        written = json.loads((self.path / "fitted.json").read_text())
+        self.assertAlmostEqual(written["constants"]["step_overhead_ms"]["value"], 35, delta=0.35)
+        # Version, files and domain stand in it.
+        self.assertIn(written["fit"]["orrery"].split()[0], orrery("--version").stdout)
+        content = log.read_bytes()
+        self.assertEqual(written["fit"]["files"][1], {"file": str(log), "bytes": len(content), "crc32": f"{zlib.crc32(content):08x}"})
+        self.assertEqual(len(written["domain"]["gpu"]), 1)
+        arguments = ["simulate", self.experiment, "--calibration", self.path / "fitted.json", "stack=fitted", "--json", "-"]
+        inside = json.loads(orrery(*arguments).stdout)
+        self.assertAlmostEqual(inside["step_time_s"], step + 0.025, delta=0.0005)
+        outside = json.loads(orrery(*arguments, "cluster.gpu=h100").stdout)
+        self.assertTrue(any("GPU h100" in text for text in outside["warnings"]), outside.get("warnings"))
+        # Traces of the same run count like its log; odd orders and other runs are refused.
+        traces = self.traces()
+        self.assertEqual(orrery("calibrate", self.experiment, *traces, *fit).returncode, 0)
+        for words, *arguments in (("measurements after the experiment", log, self.experiment), ("without files", self.experiment),
+                                  ("second log", self.experiment, log, log), ("--together", self.experiment, log, "--together")):
+            out = orrery("calibrate", *arguments, *([] if "--together" in arguments else fit))
+            self.assertEqual(out.returncode, 2)
+            self.assertIn(words, out.stderr)
 
     def traces(self, *changes):
         out = orrery("simulate", self.experiment, *changes, "--quiet", "--kineto", self.path / "traces")

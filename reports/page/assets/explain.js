@@ -12,11 +12,12 @@
     ["kernels", activity("forward")], ["optimizer", activity("optimizer")],
     ["exposed communication", activity("tensor communication")], ["stragglers", activity("gradients and parameters")],
     ["host", activity("host")], ["data loading", activity("messages between stages")], ["bubble", activity("bubble")],
+    ["contention", activity("recomputation")],
   ];
   const kindOf = (term) => {
     if (term.startsWith("exposed_")) return 2;
-    const at = ["optimizer", "stragglers", "host", "data_loading", "bubble"].indexOf(term);
-    return at < 0 ? 0 : [1, 3, 4, 5, 6][at];
+    const at = ["optimizer", "stragglers", "host", "data_loading", "bubble", "contention"].indexOf(term);
+    return at < 0 ? 0 : [1, 3, 4, 5, 6, 7][at];
   };
 
   const termTable = () => table({

@@ -1,5 +1,7 @@
 #include "studies/explain/measured/chrome_profile.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -16,17 +18,21 @@ namespace {
 
 using Json = nlohmann::json;
 
+/// Stands for times that are written and are none: beyond every clock, before all of them.
+constexpr std::int64_t kNoClock = -2'400'000'000'000'000'000;
+
 /// Microseconds as written, to whole nanoseconds: a double does not hold today's date to the nanosecond.
 std::int64_t nanoseconds(std::string_view text) {
   const std::size_t dot = text.find('.');
   if (text.find_first_of("eE") != std::string_view::npos) {
     double value = 0;
     std::from_chars(text.data(), text.data() + text.size(), value);
-    return std::abs(value) < 2.3e15 ? std::llround(value * 1000) : 0;
+    return std::abs(value) < 2.3e15 ? std::llround(value * 1000) : kNoClock;
   }
   std::int64_t whole = 0;
-  std::from_chars(text.data(), text.data() + std::min(dot, text.size()), whole);
-  if (std::abs(whole) > std::numeric_limits<std::int64_t>::max() / 4000) return 0;
+  const auto read = std::from_chars(text.data(), text.data() + std::min(dot, text.size()), whole);
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 4000;
+  if (read.ec == std::errc::result_out_of_range || whole > kMost || whole < -kMost) return kNoClock;
   std::int64_t part = 0;
   const std::string_view digits =
       dot == std::string_view::npos ? std::string_view{} : text.substr(dot + 1).substr(0, 3);
@@ -50,6 +56,7 @@ struct Event {
   std::int64_t ts = 0, dur = 0, correlation = 0;
   std::string collective, dtype, group, description, ranks;
   std::int64_t in = 0, out = 0, group_size = 0, stream = 0;
+  std::uint32_t shape = 0;
   bool has_group = false;
   KernelParts parts;
 };
@@ -134,13 +141,21 @@ class TraceHandler : public nlohmann::json_sax<Json> {
     if (depth_ == 2 && event_depth_ == 3 && root_key_ == "distributedInfo") world(value);
     if (depth_ == event_depth_) {
       if (event_key_ == "ts") event_.ts = nanoseconds(text);
-      if (event_key_ == "dur") event_.dur = std::max<std::int64_t>(nanoseconds(text), 0);
+      if (event_key_ == "dur") event_.dur = nanoseconds(text);
     }
     if (depth_ == event_depth_ + 1 && event_key_ == "args")
       argument_number(value, exact != 0 ? exact : static_cast<double>(value));
+    if (depth_ == event_depth_ + 2 && event_key_ == "args" && (argument_ == "grid" || argument_ == "block"))
+      add_shape(value);
     return true;
   }
   void world(std::int64_t value) {
+    if (inner_key_ != "rank" && inner_key_ != "world_size") return;
+    constexpr std::int64_t kMostRanks = 100'000'000;
+    if (value < 0 || value > kMostRanks)
+      throw InputError({Diagnostic{
+          source_, 0, 0, "",
+          fmt::format("distributedInfo: found a {} of {}, allowed 0 to {}", inner_key_, value, kMostRanks)}});
     if (inner_key_ == "rank") builder_.profile().rank = value;
     if (inner_key_ == "world_size") builder_.profile().world = value;
   }
@@ -149,7 +164,7 @@ class TraceHandler : public nlohmann::json_sax<Json> {
     if (event_key_ == "cat") event_.cat = value;
     if (event_key_ == "name") event_.name = value;
     if (event_key_ == "ts") event_.ts = nanoseconds(value);
-    if (event_key_ == "dur") event_.dur = std::max<std::int64_t>(nanoseconds(value), 0);
+    if (event_key_ == "dur") event_.dur = nanoseconds(value);
   }
   void argument_text(const std::string& value) {
     if (argument_ == "Collective name") event_.collective = value;
@@ -161,11 +176,15 @@ class TraceHandler : public nlohmann::json_sax<Json> {
   void argument_number(std::int64_t value, double exact) {
     if (argument_ == "correlation") event_.correlation = value;
     if (argument_ == "stream") event_.stream = value;
+    if (argument_ == "kernels") add_shape(value);
     if (argument_ == "In msg nelems") event_.in = value;
     if (argument_ == "Out msg nelems") event_.out = value;
     if (argument_ == "Group size") event_.group_size = value;
     if (argument_.starts_with("us of ") && event_.parts.shares.size() < kComputeUses)
       add_part(std::string_view(argument_).substr(6), exact);
+  }
+  void add_shape(std::int64_t value) {
+    event_.shape = event_.shape * 0x9e3779b1U + static_cast<std::uint32_t>(value) + 1;
   }
   /// Parts of an operation as our own traces say them; gaps between launches are the host's, which
   /// KernelUse::copy stands for.
@@ -177,7 +196,8 @@ class TraceHandler : public nlohmann::json_sax<Json> {
 
   void take() {
     if (event_.ph != "X") return;
-    const TimeRange range{event_.ts, event_.ts + event_.dur};
+    const bool known = event_.ts != kNoClock && event_.dur != kNoClock;
+    const TimeRange range{event_.ts, known ? event_.ts + event_.dur : kNoClock};
     if (is_gpu_work(event_.cat)) return take_work(range);
     if (is_launch(event_.cat)) {
       if (event_.correlation != 0) builder_.add_launch(event_.correlation, range);
@@ -198,6 +218,7 @@ class TraceHandler : public nlohmann::json_sax<Json> {
     GpuSpan span{range.start_ns, range.finish_ns};
     span.name = builder_.name(event_.name);
     span.stream = static_cast<std::int32_t>(std::clamp<std::int64_t>(event_.stream, 0, 1'000'000));
+    span.shape = event_.shape;
     span.use = is_copy(event_.cat) ? KernelUse::copy : use_by_name(event_.name);
     if (span.use == KernelUse::communication) take_message(span);
     if (!event_.parts.shares.empty() && event_.name != "optimizer") {

@@ -10,6 +10,9 @@ namespace orrery {
 namespace {
 
 constexpr std::size_t kMostRows = 100'000;
+constexpr std::size_t kLongestHost = 255;
+constexpr std::int64_t kMostBytes = 1'000'000'000'000'000;  ///< of a message
+constexpr double kLongestUs = 86.4e9;                       ///< a day
 
 std::vector<std::string_view> split_words(std::string_view line) {
   std::vector<std::string_view> words;
@@ -34,8 +37,10 @@ std::optional<Number> parsed_number(std::string_view word) {
 std::int64_t count_after(std::string_view line, std::string_view label) {
   const std::size_t at = line.find(label);
   if (at == std::string_view::npos) return 0;
+  constexpr std::int64_t kMostGpus = 1'000'000;
   const std::vector<std::string_view> words = split_words(line.substr(at + label.size()));
-  return words.empty() ? 0 : parsed_number<std::int64_t>(words.front()).value_or(0);
+  if (words.empty()) return 0;
+  return std::clamp<std::int64_t>(parsed_number<std::int64_t>(words.front()).value_or(0), 0, kMostGpus);
 }
 
 /// nccl-tests writes rates of their own kind per collective, which tells those apart that nothing else does.
@@ -69,7 +74,8 @@ void CollectiveLogReader::read(std::string_view line) {
   if (words.size() > 3 && words[0] == "#" && words[1] == "Rank") {
     ++log_.ranks;
     const auto on = std::ranges::find(words, "on");
-    if (on != words.end() && on + 1 != words.end() && hosts_.size() < kMostRows) hosts_.emplace(*(on + 1));
+    if (on != words.end() && on + 1 != words.end() && hosts_.size() < kMostRows)
+      hosts_.emplace((on + 1)->substr(0, kLongestHost));
   } else if (words.size() >= 7) {
     read_row(words);
   }
@@ -89,12 +95,12 @@ void CollectiveLogReader::read_row(const std::vector<std::string_view>& words) {
   double bus = 0;
   for (; at + 2 < words.size(); at += 4) {
     const auto time = parsed_number<double>(words[at]);
-    if (!time || !(*time > 0) || (us && *us <= *time)) continue;
+    if (!time || !(*time > 0) || *time > kLongestUs || (us && *us <= *time)) continue;
     us = time;
     algorithm = parsed_number<double>(words[at + 1]).value_or(0);
     bus = parsed_number<double>(words[at + 2]).value_or(0);
   }
-  if (!us || *bytes <= 0 || log_.rows.size() == kMostRows) return;
+  if (!us || *bytes <= 0 || *bytes > kMostBytes || log_.rows.size() == kMostRows) return;
   if (algorithm > 1) bus_share_ = bus / algorithm;
   log_.rows.push_back({*bytes, *us * 1e-6, bus});
 }

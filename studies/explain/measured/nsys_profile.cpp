@@ -128,7 +128,9 @@ class NsysReader {
     const std::string query =
         std::string("SELECT start, end, deviceId, correlationId, ") +
         (demangled ? "demangledName" : "shortName") + (processes ? ", globalPid" : ", 0") +
-        (database_.has_column(kTable, "streamId") ? ", streamId" : ", 0") + " FROM " + kTable;
+        (database_.has_column(kTable, "streamId") ? ", streamId" : ", 0") +
+        (database_.has_column(kTable, "gridX") ? ", gridX, gridY, gridZ, blockX" : ", 0, 0, 0, 0") +
+        " FROM " + kTable;
     database_.for_each(query, [this](sqlite3_stmt* row) {
       ProfileBuilder& to = of_device(sqlite3_column_int64(row, 2));
       const auto known = names_.find(sqlite3_column_int64(row, 4));
@@ -137,6 +139,8 @@ class NsysReader {
       span.name = to.name(name);
       span.use = use_by_name(name);
       span.stream = sqlite3_column_int(row, 6);
+      for (const int column : {7, 8, 9, 10})
+        span.shape = span.shape * 0x9e3779b1U + static_cast<std::uint32_t>(sqlite3_column_int(row, column));
       if (span.use == KernelUse::communication) span.message = to.add_message(message_of(name));
       to.add(span, launch_of(sqlite3_column_int64(row, 3), sqlite3_column_int64(row, 5)));
     });

@@ -38,6 +38,7 @@ struct GpuSpan {
   std::uint32_t parts = kNothing;    ///< of Profile::parts
   std::int32_t step = -1;            ///< of Profile::steps, by its launch
   std::int32_t stream = 0;
+  std::uint32_t shape = 0;  ///< tells kernels of one name apart: of their grids and blocks, or our own number
   KernelUse use{};
 };
 

@@ -1,5 +1,7 @@
 #include "studies/explain/measured/profile_builder.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -10,22 +12,39 @@ namespace orrery {
 namespace {
 
 constexpr std::size_t kMostNames = 200'000;
+constexpr std::size_t kLongestName = 20'000;  ///< CUTLASS's have thousands
+constexpr std::size_t kMostNameBytes = 100'000'000;
+constexpr std::size_t kMostGroups = 100'000;
 constexpr std::size_t kMostMessages = 2'000'000;  ///< each has a name of its group
 constexpr std::size_t kMostMarks = 1'000'000;     ///< of steps, and of loading
 
+/// Long lists of ranks are told apart by a hash (FNV-1a) of all of the text.
+std::string short_group(const std::string& text) {
+  constexpr std::size_t kLongestGroup = 500;
+  if (text.size() <= kLongestGroup) return text;
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  return text.substr(0, kLongestGroup) + "#" + std::to_string(hash);
+}
+
 }  // namespace
+
+void ProfileBuilder::refuse(const std::string& message) const {
+  throw InputError({Diagnostic{profile_.source, 0, 0, "", message}});
+}
 
 void ProfileBuilder::require_room(std::size_t size, std::size_t most, std::string_view things) const {
   if (size >= most)
-    throw InputError({Diagnostic{
-        profile_.source, 0, 0, "",
-        "has more than " + std::to_string(most) + " " + std::string(things) + "; record fewer steps"}});
+    refuse("has more than " + std::to_string(most) + " " + std::string(things) + "; record fewer steps");
 }
 
 std::uint32_t ProfileBuilder::add_message(ProfiledMessage message) {
-  constexpr std::size_t kLongestGroup = 500;
   require_room(profile_.messages.size(), kMostMessages, "messages");
-  if (message.group.size() > kLongestGroup) message.group.resize(kLongestGroup);
+  message.group = short_group(message.group);
+  if (!groups_.contains(message.group)) {
+    require_room(groups_.size(), kMostGroups, "communicators");
+    groups_.insert(message.group);
+  }
   profile_.messages.push_back(std::move(message));
   return static_cast<std::uint32_t>(profile_.messages.size() - 1);
 }
@@ -55,6 +74,12 @@ std::uint32_t ProfileBuilder::name(std::string_view text) {
   const auto known = name_numbers_.find(text);
   if (known != name_numbers_.end()) return known->second;
   require_room(profile_.names.size(), kMostNames, "different kernels");
+  if (text.size() > kLongestName)
+    refuse(fmt::format("kernel {}: found a name of {} bytes, allowed up to {}", profile_.spans.size() + 1,
+                       text.size(), kLongestName));
+  name_bytes_ += text.size();
+  if (name_bytes_ > kMostNameBytes)
+    refuse(fmt::format("has different names of kernels of more than {} bytes together", kMostNameBytes));
   const auto number = static_cast<std::uint32_t>(profile_.names.size());
   profile_.names.emplace_back(text);
   name_numbers_.emplace(std::string(text), number);
@@ -68,9 +93,17 @@ void ProfileBuilder::add(const GpuSpan& span, std::int64_t launch) {
   const bool sound = span.start_ns >= 0 && span.start_ns <= kLatest && span.finish_ns >= span.start_ns &&
                      span.finish_ns - span.start_ns <= kLongest;
   if (!sound)
-    throw InputError({Diagnostic{profile_.source, 0, 0, "", "has a kernel with times that no clock shows"}});
+    refuse(fmt::format(
+        "kernel {}, \"{}\": found times that no clock shows, {} ns at {} ns, allowed up to a day "
+        "between the years 1970 and 2042",
+        profile_.spans.size() + 1, shown_name(span.name), span.finish_ns - span.start_ns, span.start_ns));
   profile_.spans.push_back(span);
   launch_of_.push_back(launch);
+}
+
+std::string ProfileBuilder::shown_name(std::uint32_t name) const {
+  constexpr std::size_t kShown = 80;
+  return name < profile_.names.size() ? profile_.names[name].substr(0, kShown) : "";
 }
 
 void ProfileBuilder::find_launches() {

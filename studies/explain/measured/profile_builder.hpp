@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -35,11 +36,15 @@ class ProfileBuilder {
  private:
   /// @throws InputError if `size` things are as many as a profile holds
   void require_room(std::size_t size, std::size_t most, std::string_view things) const;
+  [[noreturn]] void refuse(const std::string& message) const;
+  [[nodiscard]] std::string shown_name(std::uint32_t name) const;
   void find_launches();
   void find_steps();
 
   Profile profile_;
   std::map<std::string, std::uint32_t, std::less<>> name_numbers_;
+  std::size_t name_bytes_ = 0;
+  std::set<std::string, std::less<>> groups_;             ///< communicators
   std::vector<std::int64_t> launch_of_;                   ///< per span
   std::unordered_map<std::int64_t, TimeRange> launches_;  ///< looked up, never walked through
 };

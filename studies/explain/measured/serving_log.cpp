@@ -1,5 +1,7 @@
 #include "studies/explain/measured/serving_log.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -67,9 +69,17 @@ class ResultsHandler : public nlohmann::json_sax<Json> {
     if (depth_ == 1) key_ = value;
     return true;
   }
-  bool parse_error(std::size_t position, const std::string&, const Json::exception&) override {
+  bool parse_error(std::size_t position, const std::string& read, const Json::exception&) override {
+    std::string_view last = read;
+    constexpr std::size_t kShown = 40;
+    last = last.substr(last.find_last_of(" \t\n:,[") + 1);  // what was read of the value
+    const bool number = last.starts_with("N") || last.starts_with("I") || last.starts_with("-I");
     throw InputError({Diagnostic{
-        source_, 0, 0, "", "the results break off, or are no JSON, at byte " + std::to_string(position)}});
+        source_, 0, 0, "",
+        number ? fmt::format("byte {}: found \"{}\", allowed JSON, which has neither NaN nor Infinity: {} is "
+                             "not a time",
+                             position, last.substr(0, kShown), key_)
+               : fmt::format("the results break off, or are no JSON, at byte {}", position)}});
   }
 
  private:
@@ -80,12 +90,24 @@ class ResultsHandler : public nlohmann::json_sax<Json> {
     return true;
   }
   bool take(double value) {
-    if (depth_ != 1 || !std::isfinite(value) || value < 0) return true;
+    constexpr double kMost = 1e15;
+    if (depth_ != 1) return true;
+    if (!std::isfinite(value) || value < 0 || value > kMost) return refuse(value);
     if (const std::string ours = our_latency(key_); !ours.empty()) into_.figures[ours] = value * 1e-3;
     for (const TheirFigure& figure : kTheirRates)
       if (key_ == figure.theirs) into_.figures[std::string(figure.ours)] = value * figure.unit;
     if (key_ == "completed") into_.requests = value;
     if (key_ == "total_output_tokens") into_.output_tokens = value;
+    return true;
+  }
+
+  /// Numbers of other keys may be anything.
+  bool refuse(double value) const {
+    const bool ours = !our_latency(key_).empty() || key_ == "completed" || key_ == "total_output_tokens" ||
+                      std::ranges::find(kTheirRates, key_, &TheirFigure::theirs) != kTheirRates.end();
+    if (ours)
+      throw InputError(
+          {Diagnostic{source_, 0, 0, "/" + key_, fmt::format("found {:g}, allowed 0 to 1e15", value)}});
     return true;
   }
 
@@ -101,7 +123,7 @@ std::optional<double> rate_after(std::string_view line, std::string_view label) 
   const std::string_view text = line.substr(at + label.size());
   double value = 0;
   const auto end = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (end.ec != std::errc{} || !std::isfinite(value)) return std::nullopt;
+  if (end.ec != std::errc{} || !std::isfinite(value) || value < 0 || value > 1e15) return std::nullopt;
   return value;
 }
 

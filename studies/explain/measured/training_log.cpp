@@ -11,6 +11,9 @@ namespace {
 
 constexpr std::size_t kMostValues = 1'000'000;
 constexpr std::size_t kMostTimers = 200;
+constexpr std::size_t kLongestTimer = 100;  ///< characters of its name
+constexpr double kLongestMs = 86.4e6;       ///< a day
+constexpr double kMostSamples = 1e15;       ///< of a batch, of GPUs: more is no count
 
 /// A text in front of a number, and what the number is.
 struct LogLabel {
@@ -142,8 +145,9 @@ void TrainingLogReader::read_timers(std::string_view line) {
     std::string_view rest;
     std::optional<double> ms = leading_number(value, rest);
     if (ms && rest.starts_with(", ")) ms = leading_number(rest.substr(2), rest);
+    if (name.size() > kLongestTimer) return;
     const bool known = log_.timers_s.contains(std::string(name));
-    if (ms && *ms >= 0 && (known || log_.timers_s.size() < kMostTimers))
+    if (ms && *ms >= 0 && *ms < kLongestMs && (known || log_.timers_s.size() < kMostTimers))
       add_value(*ms * 1e-3, log_.timers_s[std::string(name)]);
   };
   if (const std::size_t dots = line.find(" ..."); dots != std::string_view::npos) {
@@ -168,13 +172,15 @@ void TrainingLogReader::read_timers(std::string_view line) {
 }
 
 void TrainingLogReader::read_sizes(std::string_view line) {
-  if (const auto batch = number_behind(line, "global batch size:")) log_.global_batch_size = batch;
+  const auto is_count = [](double value) { return value >= 0 && value < kMostSamples; };
+  const auto batch = number_behind(line, "global batch size:");
+  if (batch && is_count(*batch)) log_.global_batch_size = batch;
   const std::size_t argument = line.find(" world_size ...");
   if (argument == std::string_view::npos) return;
   std::string_view value = line.substr(argument);
   value.remove_prefix(std::min(value.find_last_of('.') + 1, value.size()));
   std::string_view rest;
-  if (const auto gpus = leading_number(value, rest)) log_.gpus = gpus;
+  if (const auto gpus = leading_number(value, rest); gpus && is_count(*gpus)) log_.gpus = gpus;
 }
 
 }  // namespace orrery

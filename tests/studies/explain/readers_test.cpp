@@ -284,14 +284,67 @@ TEST_CASE("what strangers send is refused by name, or read") {
   CHECK(mentions(error_of(views), "CUPTI_ACTIVITY_KIND_KERNEL"));
 }
 
-TEST_CASE("times that no clock shows are refused, or become 0") {
+TEST_CASE("times that no clock shows are refused, with the kernel and what is allowed") {
   const TemporaryFolder folder;
   const auto with = [&](const std::string& times) {
     return folder.write("t.json", R"([{"ph":"X","cat":"kernel","name":"gemm",)" + times + "}]");
   };
-  for (const char* times :
-       {R"("ts":1e300,"dur":-5)", R"("ts":99999999999999999999999,"dur":1e18)", R"("ts":12,"dur":3)"})
-    CHECK(error_of(with(times)).empty());
-  CHECK(mentions(error_of(with(R"("ts":1,"dur":1e14)")), "no clock shows"));
-  CHECK(mentions(error_of(with(R"("ts":-5,"dur":1)")), "no clock shows"));
+  CHECK(error_of(with(R"("ts":12,"dur":3)")).empty());
+  for (const char* times : {R"("ts":1e300,"dur":5)", R"("ts":99999999999999999999999,"dur":1)",
+                            R"("ts":1,"dur":1e14)", R"("ts":-5,"dur":1)", R"("ts":5,"dur":-1)",
+                            R"("ts":5,"dur":1e18)", R"("ts":-9223372036854775808,"dur":1)"})
+    CHECK_MESSAGE(mentions(error_of(with(times)), "kernel 1, \"gemm\": found times that no clock shows"),
+                  times);
+  CHECK(mentions(error_of(with(R"("ts":NaN,"dur":1)")), "no JSON, at byte"));
+}
+
+TEST_CASE("names, communicators and ranks of strangers are bounded") {
+  const TemporaryFolder folder;
+  const auto kernel = [](const std::string& name, const std::string& arguments) {
+    return R"({"ph":"X","cat":"kernel","ts":1,"dur":1,"name":")" + name + R"(","args":{)" + arguments + "}}";
+  };
+  CHECK(mentions(error_of(folder.write("name.json", "[" + kernel(std::string(30'000, 'x'), "") + "]")),
+                 "found a name of 30000 bytes, allowed up to 20000"));
+  for (const char* rank : {"-1", "99999999999"})
+    CHECK(mentions(error_of(folder.write("rank.json", R"({"distributedInfo": {"rank": )" + std::string(rank) +
+                                                          R"(}, "traceEvents": [)" + kernel("a", "") + "]}")),
+                   "found a rank of"));
+  std::string many = "[";
+  for (int group = 0; group <= 100'000; ++group)
+    many += (group == 0 ? "" : ",") +
+            kernel("ncclKernel_AllReduce", R"("Process Group Name":")" + std::to_string(group) + "\"");
+  CHECK(mentions(error_of(folder.write("groups.json", many + "]")), "more than 100000 communicators"));
+  // Lists of ranks that differ behind their 500th byte are different communicators.
+  const std::string ranks(600, '1');
+  const Measurements two = read_measurements({folder.write(
+      "two.json", "[" +
+                      kernel("ncclKernel_AllReduce",
+                             R"("Process Group Name":"0","Process Group Ranks":")" + ranks + "2\"") +
+                      "," +
+                      kernel("ncclKernel_AllReduce",
+                             R"("Process Group Name":"0","Process Group Ranks":")" + ranks + "3\"") +
+                      "]")});
+  REQUIRE(two.profiles.front().messages.size() == 2);
+  CHECK(two.profiles.front().messages[0].group != two.profiles.front().messages[1].group);
+}
+
+TEST_CASE("numbers of logs that are none are refused, or no measurements") {
+  const TemporaryFolder folder;
+  CHECK(mentions(error_of(folder.write("huge.json", R"({"mean_ttft_ms": 1e300, "completed": 5})")),
+                 "/mean_ttft_ms: found 1e+300, allowed 0 to 1e15"));
+  CHECK(mentions(error_of(folder.write("less.json", R"({"mean_ttft_ms": 5, "completed": -1})")),
+                 "/completed: found -1"));
+  CHECK(mentions(error_of(folder.write("nan.json", R"({"completed": 5, "mean_ttft_ms": NaN})")),
+                 "which has neither NaN nor Infinity: mean_ttft_ms is not a time"));
+  CHECK(training_log("iteration 1 | elapsed time per iteration (ms): 1e300 | global batch size: 1e300 |")
+            .empty());
+  CHECK(training_log("    forward-backward .....: (1.0, 1e300)\n").timers_s.empty());
+  const std::string threads = "# nThread 9223372036854775807 nGpus 9223372036854775807 minBytes 1\n";
+  CHECK(mentions(error_of(folder.write("t.log", threads)), "without measurements"));
+  // Rows of no time, of more than a day, and of more bytes than a message has.
+  for (const char* row :
+       {"1024 256 float sum -1 0 1 1 0", "1024 256 float sum -1 1e300 1 1 0",
+        "9223372036854775807 256 float sum -1 20.0 1 1 0", "-5 256 float sum -1 20.0 1 1 0"})
+    CHECK(mentions(error_of(folder.write("r.log", "# nThread 1 nGpus 2\n" + std::string(row) + "\n")),
+                   "without measurements"));
 }
