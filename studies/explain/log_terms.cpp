@@ -9,6 +9,7 @@
 
 #include "orrery/error.hpp"
 #include "orrery/simulate.hpp"
+#include "orrery/write.hpp"
 #include "reports/step_difference.hpp"
 
 namespace orrery {
