@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/chart_options.hpp"
 #include "apps/commands.hpp"
 #include "apps/experiment_arguments.hpp"
 #include "apps/option_checks.hpp"
@@ -16,6 +17,7 @@
 #include "config/catalog/calibration_files.hpp"
 #include "config/schema/menus.hpp"
 #include "config/text/document.hpp"
+#include "orrery/error.hpp"
 #include "planner/methods/search.hpp"
 #include "planner/methods/usual_space.hpp"
 #include "planner/methods/write_search.hpp"
@@ -27,6 +29,7 @@ namespace {
 struct CapacityOptions {
   ExperimentArguments arguments;
   std::string json;
+  ChartArguments picture;
   bool plan = false;
 };
 
@@ -53,9 +56,24 @@ std::optional<Experiment> best_plan(const CapacityOptions& options, const Common
   return result.best.front().experiment;
 }
 
-int deliver(const Experiment& experiment, const CommonOptions& common, Outputs& outputs, OutputFile* json) {
+/// Where the answer goes.
+struct CapacityFiles {
+  OutputFile* json;
+  ChartFiles picture;
+};
+
+void draw(const Experiment& experiment, const Report& report, const ChartFiles& picture) {
+  if (!picture.any()) return;
+  const std::vector<ServedRate> rates = serve_at_rates(experiment, report);
+  if (rates.empty()) throw InputError("/plan", "no rate of requests is served, so there is nothing to draw");
+  picture.write(rate_scene(rates, report));
+}
+
+int deliver(const Experiment& experiment, const CommonOptions& common, Outputs& outputs,
+            const CapacityFiles& files) {
   const Report report = report_at_capacity(experiment);
-  if (json != nullptr) write_json(report, ResultSelection(), 2, to(*json));
+  if (files.json != nullptr) write_json(report, ResultSelection(), 2, to(*files.json));
+  draw(experiment, report, files.picture);
   outputs.commit();
   if (!common.quiet && !outputs.use_standard_output()) print_summary(report);
   return report.feasible ? kDone : kInfeasible;
@@ -64,14 +82,14 @@ int deliver(const Experiment& experiment, const CommonOptions& common, Outputs& 
 int run(const CapacityOptions& options, const CommonOptions& common, unsigned threads) {
   Outputs outputs(options.arguments.experiment);
   for (const std::string& file : options.arguments.calibrations) outputs.protect(file);
-  OutputFile* json = outputs.open(options.json);
+  const CapacityFiles files{outputs.open(options.json), ChartFiles(options.picture, outputs)};
   if (options.plan) {
     const bool shown = !common.quiet && !outputs.use_standard_output();
     const std::optional<Experiment> best = best_plan(options, common, threads, shown);
-    return best ? deliver(*best, common, outputs, json) : static_cast<int>(kInfeasible);
+    return best ? deliver(*best, common, outputs, files) : static_cast<int>(kInfeasible);
   }
   const auto one = [&](const LocatedExperiment& read) {
-    return read.apply([&](const Experiment& e) { return deliver(e, common, outputs, json); });
+    return read.apply([&](const Experiment& e) { return deliver(e, common, outputs, files); });
   };
   const LineMaker line = [](const Experiment& experiment) {
     return json_line(report_at_capacity(experiment), ResultSelection());
@@ -86,6 +104,8 @@ Command add_capacity(CLI::App& app, const CommonOptions& common) {
   CLI::Option* batch = add_experiment_arguments(app, options->arguments);
   add_output(app, "--json", options->json, "Write the result at that rate as JSON (- for standard output)")
       ->excludes(batch);
+  for (CLI::Option* picture : add_chart_options(app, options->picture, "latencies over the rate of requests"))
+    picture->excludes(batch);
   app.add_flag("--plan", options->plan, "Search for the plan that takes most requests")->excludes(batch);
   return [options, &common, &app] { return run(*options, common, threads_of(app, common)); };
 }

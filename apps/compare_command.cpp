@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/chart_options.hpp"
 #include "apps/option_checks.hpp"
 #include "apps/outputs.hpp"
 #include "apps/progress.hpp"
@@ -32,6 +33,7 @@ struct CompareOptions {
   std::string solve;   ///< a key; "" for none
   std::string wanted;  ///< FIGURE=VALUE
   bool why = false;
+  ChartArguments picture;
   std::string chart;  ///< X:Y, "none", or empty: where one is worth drawing
 };
 
@@ -106,11 +108,13 @@ int run_compare(const CompareOptions& options, const CommonOptions& common, unsi
   OutputFile* json = outputs.open(options.json);
   OutputFile* csv = outputs.open(options.csv);
   OutputFile* page = outputs.open(options.html);
+  const ChartFiles picture(options.picture, outputs);
   const Comparison comparison = compare(request, threads, progress_on_terminal(common));
   const std::optional<ChartLines> chart = wanted_chart(comparison, options.chart);
   if (json != nullptr) write_comparison_json(comparison, to(*json));
   if (csv != nullptr) write_comparison_csv(comparison, to(*csv));
   if (page != nullptr) write_comparison_page(comparison, to(*page));
+  if (picture.any()) picture.write(comparison_scene(comparison, chart));
   outputs.commit();
   if (!common.quiet && !outputs.use_standard_output()) print(comparison, chart);
   return std::ranges::any_of(comparison.rows, &ComparedRow::feasible) ? kDone : kInfeasible;
@@ -146,6 +150,7 @@ Command add_compare(CLI::App& app, const CommonOptions& common) {
              "Write the rows with their results as JSON (- for standard output)");
   add_output(app, "--csv", options->csv, "Write a line per row");
   add_output(app, "--html", options->html, "Write a page that shows the rows and why they differ");
+  add_chart_options(app, options->picture, "the chart, or without one where the time of each row goes,");
   app.add_option(
          "--chart", options->chart,
          "X:Y to draw below the table: a varied key and a figure, such as cluster.nodes:samples_per_s; "

@@ -129,32 +129,84 @@ std::string json_text(const std::vector<ConvergenceCurve>& runs, std::optional<d
   return all.dump(indent, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
-}  // namespace
+struct ConvergenceAxes {
+  std::string x, y;
+  TimeUnit unit;
+  bool above_least = false;
+};
 
-std::string convergence_chart(const std::vector<ConvergenceCurve>& runs, const ConvergeChart& wanted) {
+ConvergenceAxes axes_of(const std::vector<ConvergenceCurve>& runs, const ConvergeChart& wanted) {
   const bool above_least = std::all_of(
       runs.begin(), runs.end(), [](const ConvergenceCurve& run) { return run.run.least_loss.has_value(); });
   const TimeUnit unit = unit_for(longest_s(runs));
+  return {wanted.by_iteration ? "iterations" : std::string("simulated time [") + unit.name + "]",
+          wanted.consensus ? "consensus error: mean of ||x_i - mean||^2"
+          : above_least    ? "loss of the mean model, above the least possible"
+                           : "loss of the mean model",
+          unit, above_least};
+}
+
+std::vector<std::pair<double, double>> points_of(const ConvergenceCurve& run, const ConvergenceAxes& axes,
+                                                 const ConvergeChart& wanted) {
+  std::vector<std::pair<double, double>> points;
+  for (const ConvergencePoint& point : run.run.points) {
+    const double x =
+        wanted.by_iteration ? static_cast<double>(point.iteration) : run.time_s(point) / axes.unit.seconds;
+    const double loss = axes.above_least ? point.loss - *run.run.least_loss : point.loss;
+    points.emplace_back(x, wanted.consensus ? point.consensus_error : loss);
+  }
+  return points;
+}
+
+/// Differences of doubles below this share of the largest say nothing.
+constexpr double kRoundingShare = 1e-15;
+
+std::vector<std::pair<double, double>> without_rounding(std::vector<std::pair<double, double>> points) {
+  double largest = 0;
+  for (const auto& [x, y] : points)
+    if (std::isfinite(y)) largest = std::max(largest, y);
+  std::erase_if(points, [&](const auto& point) { return !(point.second > kRoundingShare * largest); });
+  return points;
+}
+
+}  // namespace
+
+std::string convergence_chart(const std::vector<ConvergenceCurve>& runs, const ConvergeChart& wanted) {
+  const ConvergenceAxes axes = axes_of(runs, wanted);
   Chart chart;
-  chart.y_label = wanted.consensus ? "consensus error: mean of ||x_i - mean||^2"
-                  : above_least    ? "loss of the mean model, above the least possible"
-                                   : "loss of the mean model";
-  chart.x_label = wanted.by_iteration ? "iterations" : std::string("simulated time [") + unit.name + "]";
+  chart.y_label = axes.y;
+  chart.x_label = axes.x;
   chart.log_x = wanted.log_x;
   chart.log_y = true;
   chart.width = wanted.width;
   chart.height = wanted.height;
-  for (const ConvergenceCurve& run : runs) {
-    Series series{run.label, {}};
-    for (const ConvergencePoint& point : run.run.points) {
-      const double x =
-          wanted.by_iteration ? static_cast<double>(point.iteration) : run.time_s(point) / unit.seconds;
-      const double loss = above_least ? point.loss - *run.run.least_loss : point.loss;
-      series.points.emplace_back(x, wanted.consensus ? point.consensus_error : loss);
-    }
-    chart.series.push_back(std::move(series));
-  }
+  for (const ConvergenceCurve& run : runs) chart.series.push_back({run.label, points_of(run, axes, wanted)});
   return draw_chart(chart);
+}
+
+ChartScene convergence_scene(const std::vector<ConvergenceCurve>& runs, const ConvergeChart& wanted,
+                             std::optional<double> target) {
+  const ConvergenceAxes axes = axes_of(runs, wanted);
+  ChartScene scene{"Convergence of " + runs.front().experiment.name, "", {axes.x}, {axes.y}};
+  if (wanted.log_x) scene.x.scale = AxisScale::logarithmic;
+  scene.y.scale = AxisScale::logarithmic;
+  std::size_t least_workers = runs.front().run.workers;
+  std::size_t most_workers = least_workers;
+  for (const ConvergenceCurve& run : runs) {
+    scene.series.push_back({run.label, SeriesMark::line, without_rounding(points_of(run, axes, wanted))});
+    least_workers = std::min<std::size_t>(least_workers, run.run.workers);
+    most_workers = std::max<std::size_t>(most_workers, run.run.workers);
+  }
+  if (target && !wanted.consensus) {
+    const double least = axes.above_least ? *runs.front().run.least_loss : 0;
+    scene.rules.push_back({RuleKind::horizontal, *target - least, "target, a loss of " + number(*target)});
+  }
+  scene.caption = least_workers == most_workers
+                      ? std::to_string(most_workers) + " workers"
+                      : std::to_string(least_workers) + " to " + std::to_string(most_workers) + " workers";
+  scene.caption += wanted.by_iteration ? "; one run each, with the experiment's seed."
+                                       : "; one run each, with the experiment's seed; steps as simulated.";
+  return scene;
 }
 
 std::string convergence_table(const std::vector<ConvergenceCurve>& runs, std::optional<double> target,

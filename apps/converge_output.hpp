@@ -7,6 +7,7 @@
 
 #include "apps/converge_runs.hpp"
 #include "orrery/write.hpp"
+#include "reports/chart/scene.hpp"
 
 namespace orrery {
 
@@ -20,6 +21,11 @@ struct ConvergeChart {
 /// The curves: loss above the least possible where that is known of all runs, else the loss.
 [[nodiscard]] std::string convergence_chart(const std::vector<ConvergenceCurve>& runs,
                                             const ConvergeChart& wanted);
+
+/// The same curves as a picture, with `target` drawn in; values that are the rounding of those before are
+/// left out.
+[[nodiscard]] ChartScene convergence_scene(const std::vector<ConvergenceCurve>& runs,
+                                           const ConvergeChart& wanted, std::optional<double> target);
 
 /// Returns a table with a line per run: its final figures, and the first time that its loss was at most
 /// `target`. Columns without room are left out and named.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "apps/calibration_files.hpp"
+#include "apps/chart_options.hpp"
 #include "apps/commands.hpp"
 #include "apps/option_checks.hpp"
 #include "apps/outputs.hpp"
@@ -24,7 +25,8 @@ struct ElasticOptions {
   std::vector<std::string> calibrations;
   std::int64_t steps = 0;
   std::int64_t quorum = 1;
-  std::string json;
+  std::string json, csv;
+  ChartArguments picture;
 };
 
 ElasticRequest request_of(const ElasticOptions& options) {
@@ -45,8 +47,12 @@ int run(const ElasticOptions& options, const CommonOptions& common) {
   const ElasticRequest request = request_of(options);
   outputs.protect(request.source);
   OutputFile* file = outputs.open(options.json);
+  OutputFile* csv = outputs.open(options.csv);
+  const ChartFiles picture(options.picture, outputs);
   const ElasticRun result = simulate_elastic(request);
   if (file != nullptr) file->write(elastic_json(result));
+  if (csv != nullptr) csv->write(elastic_csv(result));
+  if (picture.any()) picture.write(elastic_scene(result));
   outputs.commit();
   if (!common.quiet && !outputs.use_standard_output()) std::fputs(elastic_text(result).c_str(), stdout);
   const auto feasible = [](const ElasticPhase& phase) { return phase.report.feasible; };
@@ -74,6 +80,8 @@ Command add_elastic(CLI::App& app, const CommonOptions& common) {
       ->check(integer_within(1, 1'000'000));
   add_calibration_files(app, options->calibrations);
   add_output(app, "--json", options->json, "Write phases and sums as JSON (- for standard output)");
+  add_output(app, "--csv", options->csv, "Write a line per phase");
+  add_chart_options(app, options->picture, "step times over the run, with its changes,");
   return [options, &common] { return run(*options, common); };
 }
 

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "apps/chart_options.hpp"
 #include "apps/commands.hpp"
+#include "apps/gossip_output.hpp"
 #include "apps/option_checks.hpp"
 #include "apps/outputs.hpp"
 #include "apps/text_columns.hpp"
@@ -23,30 +25,20 @@ namespace {
 /// Rounds drawn of random matchings: their gap is that of these rounds.
 constexpr std::uint32_t kRandomRounds = 16;
 
+/// Workers that a picture draws a graph for where one number is given.
+const std::vector<std::uint32_t> kDrawnWorkers{4, 8, 16, 32, 64, 128, 256, 512, 1024};
+
 struct GossipOptions {
   std::vector<std::string> topologies;
   std::vector<std::uint32_t> workers{16};
   std::string weights{kMixingWeightsNames.front()};
   DataParallelSync sync;
   GossipSize size{1, 8, kRandomRounds, 0};
-  std::string json, html;
+  std::string json, csv, html;
+  ChartArguments picture;
 };
 
-/// One line of the table: figures, or why there is no such graph.
-struct Row {
-  std::string topology;
-  std::uint32_t workers = 0;
-  std::string problem;
-  std::size_t rounds = 0;
-  std::uint32_t degree = 0;
-  double messages = 0;
-  double gap = 0;
-  std::optional<std::uint32_t> period;
-  double smallest = 0, largest = 0;  ///< weights of neighbours
-  GossipGraph graph;                 ///< empty where there is none
-};
-
-void weigh(const GossipGraph& graph, Row& row) {
+void weigh(const GossipGraph& graph, GossipRow& row) {
   row.smallest = 1;
   for (const Mixing& round : graph.rounds) {
     for (const double weight : round.weight) {
@@ -57,8 +49,8 @@ void weigh(const GossipGraph& graph, Row& row) {
   row.smallest = std::min(row.smallest, row.largest);
 }
 
-Row row_of(const GossipOptions& options, const std::string& topology, std::uint32_t workers) {
-  Row row;
+GossipRow row_of(const GossipOptions& options, const std::string& topology, std::uint32_t workers) {
+  GossipRow row;
   row.topology = topology;
   row.workers = workers;
   try {
@@ -81,7 +73,7 @@ Row row_of(const GossipOptions& options, const std::string& topology, std::uint3
   return row;
 }
 
-std::string weights_text(const Row& row) {
+std::string weights_text(const GossipRow& row) {
   char text[64];
   if (row.largest - row.smallest < 1e-12) {
     std::snprintf(text, sizeof text, "%.4g", row.largest);
@@ -91,7 +83,7 @@ std::string weights_text(const Row& row) {
   return text;
 }
 
-void print_row(const Row& row) {
+void print_row(const GossipRow& row) {
   char begin[80];
   std::snprintf(begin, sizeof begin, "%-23s %7u ", row.topology.c_str(), row.workers);
   if (!row.problem.empty()) {
@@ -103,11 +95,11 @@ void print_row(const Row& row) {
               weights_text(row).c_str());
 }
 
-void print_table(const std::vector<Row>& rows) {
+void print_table(const std::vector<GossipRow>& rows) {
   std::printf("%-23s %7s %6s %8s %9s %5s %s\n", "topology", "workers", "degree", "messages", "spectral",
               "exact", "weights of");
   std::printf("%-23s %7s %6s %8s %9s %5s %s\n", "", "", "", "per step", "gap", "after", "neighbours");
-  for (const Row& row : rows) print_row(row);
+  for (const GossipRow& row : rows) print_row(row);
 }
 
 /// Number of matrix entries in a page that a browser draws at once.
@@ -125,7 +117,7 @@ nlohmann::ordered_json matrices_of(const GossipGraph& graph) {
   return rounds;
 }
 
-nlohmann::ordered_json json_of(const Row& row) {
+nlohmann::ordered_json json_of(const GossipRow& row) {
   nlohmann::ordered_json out{{"topology", row.topology}, {"workers", row.workers}};
   if (!row.problem.empty()) {
     out["problem"] = row.problem;
@@ -141,9 +133,9 @@ nlohmann::ordered_json json_of(const Row& row) {
   return out;
 }
 
-void write_gossip_page(const std::vector<Row>& rows, const Sink& sink) {
+void write_gossip_page(const std::vector<GossipRow>& rows, const Sink& sink) {
   nlohmann::ordered_json data = nlohmann::ordered_json::array();
-  for (const Row& row : rows) {
+  for (const GossipRow& row : rows) {
     data.push_back(json_of(row));
     if (row.problem.empty()) data.back()["matrices"] = matrices_of(row.graph);
   }
@@ -185,6 +177,14 @@ void refuse_idle(const CLI::App& app, const std::vector<std::string>& names) {
   }
 }
 
+std::vector<GossipRow> rows_of(const GossipOptions& options, const std::vector<std::string>& names,
+                               const std::vector<std::uint32_t>& workers) {
+  std::vector<GossipRow> rows;
+  for (const std::string& name : names)
+    for (const std::uint32_t count : workers) rows.push_back(row_of(options, name, count));
+  return rows;
+}
+
 int run(const CLI::App& app, GossipOptions options, const CommonOptions& common) {
   const auto chosen = std::find(kMixingWeightsNames.begin(), kMixingWeightsNames.end(), options.weights);
   options.sync.method = SyncMethod::gossip;
@@ -193,17 +193,19 @@ int run(const CLI::App& app, GossipOptions options, const CommonOptions& common)
   refuse_idle(app, names);
   Outputs outputs("");
   OutputFile* file = outputs.open(options.json);
+  OutputFile* csv = outputs.open(options.csv);
   OutputFile* page = outputs.open(options.html);
-  std::vector<Row> rows;
-  for (const std::string& name : names) {
-    for (const std::uint32_t workers : options.workers) rows.push_back(row_of(options, name, workers));
-  }
+  const ChartFiles picture(options.picture, outputs);
+  const std::vector<GossipRow> rows = rows_of(options, names, options.workers);
   if (file != nullptr) {
     nlohmann::ordered_json all = nlohmann::ordered_json::array();
-    for (const Row& row : rows) all.push_back(json_of(row));
+    for (const GossipRow& row : rows) all.push_back(json_of(row));
     file->write(all.dump(2) + "\n");
   }
+  if (csv != nullptr) csv->write(gossip_csv(rows));
   if (page != nullptr) write_gossip_page(rows, to(*page));
+  if (picture.any())
+    picture.write(gossip_scene(options.workers.size() > 1 ? rows : rows_of(options, names, kDrawnWorkers)));
   outputs.commit();
   if (!common.quiet && !outputs.use_standard_output()) print_table(rows);
   return kDone;
@@ -235,6 +237,9 @@ Command add_gossip(CLI::App& app, const CommonOptions& common) {
   app.add_option("--seed", options->size.seed, "Of random topologies")
       ->check(integer_within(0, kLargestSeed));
   add_output(app, "--json", options->json, "Write the table as JSON (- for standard output)");
+  add_output(app, "--csv", options->csv, "Write a line per graph");
+  add_chart_options(app, options->picture,
+                    "the spectral gap over the numbers of workers (4 to 1,024 where one is given)");
   add_output(app, "--html", options->html, "Write a page that shows the graphs and their mixing matrices");
   return [options, &common, &app] { return run(app, *options, common); };
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/chart_options.hpp"
 #include "apps/experiment_arguments.hpp"
 #include "apps/key_selection.hpp"
 #include "apps/option_checks.hpp"
@@ -13,6 +14,7 @@
 #include "orrery/explorer_memory.hpp"
 #include "orrery/require_training.hpp"
 #include "orrery/simulate.hpp"
+#include "reports/chart/memory_scene.hpp"
 #include "reports/explorer_writers.hpp"
 #include "sim/metrics/memory_fit.hpp"
 
@@ -22,6 +24,7 @@ namespace {
 struct MemoryOptions {
   ExperimentArguments arguments;
   std::string json, csv;
+  ChartArguments picture;
   KeySelection keys;
   std::string accounting = "orrery";
 };
@@ -33,6 +36,7 @@ using Writer = std::function<void(const Sink&)>;
 struct MemoryResult {
   bool feasible = true;
   Writer json, csv, summary;
+  std::function<ChartScene()> scene;  ///< none where the accounting has no stages
 };
 
 int deliver(const MemoryOptions& options, const CommonOptions& common, const MemoryResult& result) {
@@ -40,8 +44,10 @@ int deliver(const MemoryOptions& options, const CommonOptions& common, const Mem
   for (const std::string& file : options.arguments.calibrations) outputs.protect(file);
   OutputFile* json = outputs.open(options.json);
   OutputFile* csv = outputs.open(options.csv);
+  const ChartFiles picture(options.picture, outputs);
   if (json != nullptr) result.json(to(*json));
   if (csv != nullptr) result.csv(to(*csv));
+  if (picture.any()) picture.write(result.scene());
   outputs.commit();
   if (!common.quiet && !outputs.use_standard_output()) print_written(result.summary);
   return result.feasible ? kDone : kInfeasible;
@@ -58,7 +64,8 @@ MemoryResult orrery_result(const Experiment& experiment, const ResultSelection& 
   const Report report = account_memory(experiment);
   return {report.feasible, [report, keys](const Sink& sink) { write_json(report, keys, 2, sink); },
           [report, keys](const Sink& sink) { write_csv(report, keys, sink); },
-          [report](const Sink& sink) { write_summary(report, terminal_style(), sink); }};
+          [report](const Sink& sink) { write_summary(report, terminal_style(), sink); },
+          [report] { return memory_scene(report); }};
 }
 
 std::string orrery_line(const Experiment& experiment, const ResultSelection& keys, const Figures& of_keys) {
@@ -73,9 +80,11 @@ ExplorerAnswer explorer_answer(const Experiment& experiment) {
 
 MemoryResult explorer_result(const Experiment& experiment, const ResultSelection&) {
   const ExplorerAnswer answer = explorer_answer(experiment);
-  return {answer.feasible(), [answer](const Sink& sink) { write_explorer_json(answer, 2, sink); },
+  return {answer.feasible(),
+          [answer](const Sink& sink) { write_explorer_json(answer, 2, sink); },
           [answer](const Sink& sink) { write_explorer_csv(answer, sink); },
-          [answer](const Sink& sink) { write_explorer_summary(answer, sink); }};
+          [answer](const Sink& sink) { write_explorer_summary(answer, sink); },
+          {}};
 }
 
 std::string explorer_line(const Experiment& experiment, const ResultSelection&, const Figures&) {
@@ -104,6 +113,9 @@ ResultSelection selected_by(const MemoryOptions& options) {
   if (options.keys.only && options.accounting != "orrery")
     throw InputError(
         {Diagnostic{"command line", 0, 0, "", "--only is allowed only with --accounting orrery"}});
+  if (options.picture.any() && options.accounting != "orrery")
+    throw InputError({Diagnostic{"command line", 0, 0, "",
+                                 "--svg, --png and --pdf are allowed only with --accounting orrery"}});
   const bool csv = !options.csv.empty();
   return selected_keys(options.keys, csv || !options.json.empty() || options.arguments.batch, csv);
 }
@@ -116,6 +128,8 @@ Command add_memory(CLI::App& app, const CommonOptions& common) {
   add_output(app, "--json", options->json, "Write the result as JSON, its times null (- for standard output)")
       ->excludes(batch);
   add_output(app, "--csv", options->csv, "Write the result as one CSV row")->excludes(batch);
+  for (CLI::Option* picture : add_chart_options(app, options->picture, "what each stage holds"))
+    picture->excludes(batch);
   app.add_option("--accounting", options->accounting,
                  "How memory is counted: by category and stage, or as the LLM Parallelism Explorer does")
       ->type_name("NAME")

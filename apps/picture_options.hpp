@@ -7,12 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "apps/chart_options.hpp"
 #include "apps/outputs.hpp"
 #include "apps/time_range.hpp"
 #include "orrery/experiment.hpp"
 #include "orrery/serving_record.hpp"
 #include "orrery/write.hpp"
 #include "reports/picture/characters.hpp"
+#include "reports/picture/rendering.hpp"
 #include "sim/metrics/build_report.hpp"
 #include "sim/run/recorded_outcome.hpp"
 
@@ -27,26 +29,27 @@ namespace orrery {
 struct DrawnPart {
   std::string stages;  ///< a list of numbers; empty: all
   std::string time;    ///< FROM..TO; empty: all of it
-  int width = 0;       ///< 0: the default
+  int width = 0;       ///< of a drawing in characters; 0: the default
 };
 
 struct PictureArguments {
-  std::string file;   ///< SVG, or PNG by its name; empty: none
-  std::string drawn;  ///< in characters: names with commas between them; empty: none
+  ChartArguments file;            ///< --svg may name a PNG
+  std::string name = "schedule";  ///< of the picture in files: schedule or latencies
+  std::string drawn;              ///< in characters: names with commas between them; empty: none
   DrawnPart file_part;
   DrawnPart drawn_part;
   bool memory = false;
 
-  [[nodiscard]] bool any() const { return !file.empty() || !drawn.empty(); }
+  [[nodiscard]] bool any() const { return file.any() || !drawn.empty(); }
 };
 
-/// Adds the options; returns --svg and --draw, which options for other things exclude.
+/// Adds the options; returns --draw and those of files, which options for other things exclude.
 std::vector<CLI::Option*> add_picture_options(CLI::App& app, PictureArguments& arguments);
 
 /// The pictures of one run: opened and checked before it, drawn after it.
 class Pictures {
  public:
-  /// @throws InputError for stages that the plan does not have, RunError where no PNG can be written
+  /// @throws InputError for stages that the plan does not have, RunError where no PNG or PDF can be written
   Pictures(const PictureArguments& arguments, const Experiment& experiment, Outputs& outputs);
 
   /// Draws an outcome whose operations were recorded.
@@ -70,7 +73,13 @@ class Pictures {
   std::vector<std::uint32_t> drawn_stages_;
   TimeRange file_time_;
   TimeRange drawn_time_;
-  OutputFile* file_;
+  struct Target {
+    OutputFile* file;
+    std::optional<RenderedFormat> rendered;
+  };
+  void open(const std::string& file, std::optional<RenderedFormat> rendered, Outputs& outputs);
+
+  std::vector<Target> files_;
 };
 
 }  // namespace orrery

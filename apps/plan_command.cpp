@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/chart_options.hpp"
 #include "apps/commands.hpp"
 #include "apps/option_checks.hpp"
 #include "apps/outputs.hpp"
@@ -34,7 +35,9 @@ struct PlanOptions {
   std::vector<std::string> limits;
   std::string budget;
   std::string json, html;
-  std::string framework;  ///< of --emit; "" for none
+  ChartArguments picture;
+  std::string picture_name;  ///< of kSearchPictureNames; "": the first that there is
+  std::string framework;     ///< of --emit; "" for none
   std::vector<std::string> also;
   std::int64_t top = 5;
   std::int64_t seed = 0;
@@ -104,7 +107,21 @@ void print_launch(const std::string& framework, const Experiment& best, bool qui
   std::printf("%s%s", quiet ? "" : "\n", text.c_str());
 }
 
+/// Returns the chart to draw. A front takes figures to weigh the objective against.
+SearchPicture picture_of(const PlanOptions& options) {
+  if (options.picture_name.empty())
+    return options.pareto.empty() ? SearchPicture::search : SearchPicture::pareto;
+  if (!options.picture.any()) refuse_plan("--picture does nothing without --svg, --png or --pdf");
+  const auto found =
+      std::ranges::find(kSearchPictureNames, options.picture_name) - kSearchPictureNames.begin();
+  const auto picture = static_cast<SearchPicture>(found);
+  if (picture == SearchPicture::pareto && options.pareto.empty())
+    refuse_plan("--picture: found \"pareto\", allowed with --pareto KEY, such as --pareto memory.peak_gb");
+  return picture;
+}
+
 int run(const PlanOptions& options, const CommonOptions& common, unsigned threads) {
+  const SearchPicture drawn = picture_of(options);
   SearchRequest request = request_of(options, threads);
   const Space space = space_of(options);
   if (options.objective.empty()) request.objective = Objective(usual_objective(space));
@@ -114,11 +131,13 @@ int run(const PlanOptions& options, const CommonOptions& common, unsigned thread
   for (const std::string& file : options.space.calibrations) outputs.protect(file);
   OutputFile* json = outputs.open(options.json);
   OutputFile* page = outputs.open(options.html);
+  const ChartFiles picture(options.picture, outputs);
   SearchResult result = search(space, request, progress_on_terminal(common));
   if (options.space.space.empty() && options.space.vary.empty())
     if (std::string note = not_varied(space); !note.empty()) result.notes.push_back(std::move(note));
   if (json != nullptr) json->write(search_json(result, space, request));
   if (page != nullptr) write_search_page(result, space, request, to(*page));
+  if (picture.any()) picture.write(search_scene(result, space, request, drawn));
   outputs.commit();
   if (!common.quiet && !outputs.use_standard_output())
     std::fputs(search_text(result, space, request).c_str(), stdout);
@@ -176,6 +195,11 @@ Command add_plan(CLI::App& app, const CommonOptions& common) {
       add_output(app, "--json", options->json, "Write what was found as JSON (- for standard output)");
   add_output(app, "--html", options->html,
              "Write a page that shows the plans found and what became of the others");
+  add_chart_options(app, options->picture, "the plans by what they weigh, or how the search got on,");
+  app.add_option("--picture", options->picture_name,
+                 "The chart: pareto (with --pareto the default) or search, its progress")
+      ->type_name("NAME")
+      ->check(one_of({kSearchPictureNames.begin(), kSearchPictureNames.end()}));
   app.add_option(
          "--emit", options->framework,
          "Print the best plan as arguments or configuration of a framework; with --quiet nothing else")

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/chart_options.hpp"
 #include "apps/commands.hpp"
 #include "apps/far_sweep.hpp"
 #include "apps/key_selection.hpp"
@@ -24,6 +25,7 @@
 #include "orrery/error.hpp"
 #include "planner/sweep/results_table.hpp"
 #include "planner/sweep/sweep.hpp"
+#include "planner/sweep/sweep_picture.hpp"
 
 namespace orrery {
 namespace {
@@ -39,6 +41,8 @@ struct SweepCommandOptions {
   std::string format;  ///< of --export; "" for none
   std::string to = "-";
   std::string html;
+  ChartArguments picture;
+  std::string axes;       ///< of the picture
   std::uint64_t top = 0;  ///< 0: not asked for
   std::string by;
   std::string pareto;  ///< keys with commas between them
@@ -154,6 +158,8 @@ void show(const SweepCommandOptions& options, const ResultsTable& table, const S
 int run_sweep_command(const SweepCommandOptions& options, const CommonOptions& common, unsigned threads) {
   std::int64_t id = options.sweep;
   const bool runs = !options.space.files.empty() || !options.space.vary.empty();
+  if (!options.axes.empty() && !options.picture.any())
+    refuse_sweep_options("--picture does nothing without --svg, --png or --pdf");
   if (runs && id != 0)
     refuse_sweep_options("--sweep chooses among sweeps in the file: allowed without a space");
   if (runs) id = run_sweep(options, common, threads);
@@ -164,6 +170,7 @@ int run_sweep_command(const SweepCommandOptions& options, const CommonOptions& c
   for (const std::string& file : tables_among(options.space.files)) outputs.protect(file);
   outputs.protect(options.space.space);
   OutputFile* page = outputs.open(options.html);
+  const ChartFiles picture(options.picture, outputs);
   if (!options.format.empty()) {
     OutputFile* file = outputs.open(options.to);
     const auto format = std::ranges::find(kExportFormatNames, options.format) - kExportFormatNames.begin();
@@ -171,6 +178,7 @@ int run_sweep_command(const SweepCommandOptions& options, const CommonOptions& c
                    to(*file));
   }
   if (page != nullptr) write_sweep_page(table, options.file, to(*page));
+  if (picture.any()) picture.write(sweep_scene(table, options.axes));
   outputs.commit();
   if (!common.quiet && !outputs.use_standard_output()) show(options, table, summary);
   return summary.feasible > 0 || !summary.complete() ? kDone : kInfeasible;
@@ -221,6 +229,12 @@ Command add_sweep(CLI::App& app, const CommonOptions& common) {
   add_output(app, "--to", options->to, "Where --export writes; by default - for standard output")
       ->needs(format);
   add_output(app, "--html", options->html, "Write a page that shows the points");
+  add_chart_options(app, options->picture, "the feasible points");
+  app.add_option(
+         "--picture", options->axes,
+         "X:Y, a scatter of two figures or keys, such as memory.peak_gb:step_time_s; or X:Y:FIGURE, a heat "
+         "map of the best values by two keys")
+      ->type_name("X:Y");
   return [options, &common, &app] { return run_sweep_command(*options, common, threads_of(app, common)); };
 }
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "apps/chart_axis.hpp"
+#include "reports/chart/chart_axis.hpp"
 
 namespace orrery {
 namespace {

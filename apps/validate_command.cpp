@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "apps/calibration_files.hpp"
+#include "apps/chart_options.hpp"
 #include "apps/commands.hpp"
 #include "apps/option_checks.hpp"
 #include "apps/outputs.hpp"
@@ -29,6 +30,8 @@ struct ValidateOptions {
   std::vector<std::string> calibrations;
   std::vector<std::string> left_out;
   std::string json, csv, markdown, html;
+  ChartArguments picture;
+  std::string figure;  ///< of the picture; "": the first measured one
   bool ranking = false;
 
   /// Returns the command that wrote the results, for the page.
@@ -138,6 +141,10 @@ int run_validate(const ValidateOptions& options, const CommonOptions& common, un
   OutputFile* csv = outputs.open(options.csv);
   OutputFile* page = outputs.open(options.markdown);
   OutputFile* html = outputs.open(options.html);
+  if (!options.figure.empty() && !options.picture.any())
+    throw InputError(
+        {Diagnostic{"command line", 0, 0, "", "--picture does nothing without --svg, --png or --pdf"}});
+  const ChartFiles picture(options.picture, outputs);
   std::vector<TableResult> results = validate(tables, threads, progress_on_terminal(common));
   mark_fitted(catalog_with(options.calibrations), results);
   const std::vector<LeftOutSummary> summaries = leave_out(names, options, threads, common, results);
@@ -145,6 +152,7 @@ int run_validate(const ValidateOptions& options, const CommonOptions& common, un
   if (csv != nullptr) write_validation_csv(results, to(*csv));
   if (html != nullptr) write_validation_html(results, to(*html));
   if (page != nullptr) write_validation_page(results, options.command(), to(*page));
+  if (picture.any()) picture.write(validation_scene(results, options.figure));
   outputs.commit();
   if (!common.quiet && !outputs.use_standard_output()) print(results, summaries);
   return kDone;
@@ -173,13 +181,24 @@ Command add_validate(CLI::App& app, const CommonOptions& common) {
       add_output(app, "--markdown", options->markdown, "Write a page of Markdown of the results");
   CLI::Option* html =
       add_output(app, "--html", options->html, "Write a page that shows predictions beside measured runs");
-  app.add_flag("--ranking", options->ranking,
-               "Say instead whether predictions put the right plan first, of plans that were all tried on "
-               "one cluster")
-      ->excludes(csv)
-      ->excludes(page)
-      ->excludes(html)
-      ->excludes(left_out);
+  const std::vector<CLI::Option*> pictures =
+      add_chart_options(app, options->picture, "predicted over measured figures");
+  CLI::Option* figure =
+      app.add_option(
+             "--picture", options->figure,
+             "The figure that is drawn, such as tpot_s; by default step_time_s, or the first measured one")
+          ->type_name("KEY");
+  CLI::Option* ranking =
+      app.add_flag(
+             "--ranking", options->ranking,
+             "Say instead whether predictions put the right plan first, of plans that were all tried on "
+             "one cluster")
+          ->excludes(csv)
+          ->excludes(page)
+          ->excludes(html)
+          ->excludes(left_out)
+          ->excludes(figure);
+  for (CLI::Option* picture : pictures) ranking->excludes(picture);
   return [options, &common, &app] {
     const unsigned threads = threads_of(app, common);
     return options->ranking ? run_ranking(*options, common, threads)

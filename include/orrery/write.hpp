@@ -114,7 +114,7 @@ TraceInfo write_trace(const RecordedRun& run, const TraceOptions& options, const
 
 /// Sets the style and contents of write_picture().
 struct PictureOptions {
-  static constexpr int kLeastWidth = 400;
+  static constexpr int kLeastWidth = 300;
   static constexpr int kMostWidth = 20'000;
   /// Pipeline stages, one GPU of each; empty: all, or of more than 64 a selection that lies evenly between
   /// first and last.

@@ -62,6 +62,12 @@ struct FoundPlan {
   Experiment experiment;  ///< layers of stages and the like may be left to the simulator
 };
 
+/// A simulated plan of a search that weighs figures.
+struct WeighedPlan {
+  double value = 0;             ///< of the objective
+  std::vector<double> figures;  ///< of SearchRequest::pareto
+};
+
 /// Records when a search found a better point than before.
 struct Improvement {
   std::uint64_t simulated = 0;  ///< so far
@@ -86,9 +92,10 @@ struct SearchResult {
   /// Rejected points by the reason in words.
   std::map<std::string, std::uint64_t> rejected;
   std::vector<Improvement> improvements;
-  std::vector<std::string> notes;  ///< findings of a method that belong to no point, a sentence each
-  std::vector<FoundPlan> best;     ///< at most SearchRequest::top, the best first
-  std::vector<FoundPlan> pareto;   ///< those than which none is better in all; by cost
+  std::vector<std::string> notes;    ///< findings of a method that belong to no point, a sentence each
+  std::vector<FoundPlan> best;       ///< at most SearchRequest::top, the best first
+  std::vector<FoundPlan> pareto;     ///< those than which none is better in all; by cost
+  std::vector<WeighedPlan> weighed;  ///< all that were simulated and have values, where plans are weighed
   double seconds = 0;
 };
 

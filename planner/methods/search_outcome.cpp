@@ -32,6 +32,13 @@ void SearchRun::add_pareto(SearchResult& result) {
   };
   for (const Trial& trial : trials_)
     if (trial.has_values() && !dominated(trial)) result.pareto.push_back(reported(trial));
+  for (const Trial& trial : trials_) {
+    if (!trial.has_values()) continue;
+    WeighedPlan plan{request_.objective.value_of_cost(trial.cost), {}};
+    for (std::size_t k = 0; k < trial.pareto.size(); ++k)
+      plan.figures.push_back(request_.pareto[k].value_of_cost(trial.pareto[k]));
+    result.weighed.push_back(std::move(plan));
+  }
 }
 
 SearchResult SearchRun::finish() {

@@ -1,10 +1,14 @@
 // Writes the result of a search as text, as JSON and as a page.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "orrery/write.hpp"
 #include "planner/methods/search.hpp"
+#include "reports/chart/scene.hpp"
 
 namespace orrery {
 
@@ -21,5 +25,16 @@ namespace orrery {
 /// Writes a page of HTML: the plans found, why the first is better than another, and the counts of the rest.
 void write_search_page(const SearchResult& result, const Space& space, const SearchRequest& request,
                        const Sink& sink);
+
+/// Charts of a search.
+enum class SearchPicture : std::uint8_t {
+  pareto,  ///< all simulated plans, the objective over the first figure it is weighed against
+  search,  ///< the best value so far over the simulations
+};
+inline constexpr std::array<std::string_view, 2> kSearchPictureNames{"pareto", "search"};
+
+/// `picture` is pareto only where the request weighs figures.
+[[nodiscard]] ChartScene search_scene(const SearchResult& result, const Space& space,
+                                      const SearchRequest& request, SearchPicture picture);
 
 }  // namespace orrery

@@ -14,7 +14,7 @@
 #include "orrery/write.hpp"
 #include "python/module/errors.hpp"
 #include "python/module/result.hpp"
-#include "reports/picture/png.hpp"
+#include "reports/picture/rendering.hpp"
 
 namespace orrery::python {
 namespace {
@@ -47,10 +47,11 @@ void write_svg(const Result& result, const std::filesystem::path& path,
   options.width = width;
   options.memory = memory;
   const py::gil_scoped_release released;
-  const bool png = has_ending(path.native(), ".png");
-  if (png) require_png_writer();
+  const std::optional<RenderedFormat> rendered = rendered_format_of(path.native());
+  if (rendered) require_renderer(*rendered);
   const std::string svg = svg_of(result, options);
-  write_file(path.string(), [&](const Sink& sink) { png ? write_png(svg, sink) : sink(svg); });
+  write_file(path.string(),
+             [&](const Sink& sink) { rendered ? write_rendered(*rendered, svg, sink) : sink(svg); });
 }
 
 /// Simulates the experiment of a result once more, and gives its run to `write`.
@@ -87,14 +88,14 @@ constexpr const char* kPageHelp =
 The file appears whole or not at all. The experiment is simulated once more.)";
 
 constexpr const char* kWriteHelp =
-    R"(Draws the schedule of the run into a file: SVG, or PNG where the name ends in .png.
+    R"(Draws the schedule of the run into a file: SVG, or PNG or PDF where the name ends so.
 
 It shows one GPU of each pipeline stage, as `orrery simulate --svg`. The experiment is simulated once more.
 
 path          of the file, which appears whole or not at all
 stages        pipeline stages to draw, from 0; None: all, of more than 64 so many that lie evenly
 from_s, to_s  seconds of the run between which it is drawn; None: its end
-width         pixels, 400 to 20000
+width         pixels, 300 to 20000
 memory        also draw what each GPU holds over time)";
 
 }  // namespace

@@ -36,4 +36,24 @@ Report report_at_capacity(const Experiment& experiment) {
   return report;
 }
 
+std::vector<ServedRate> serve_at_rates(const Experiment& experiment, const Report& at_capacity) {
+  std::vector<ServedRate> rates;
+  if (!at_capacity.serving || !at_capacity.serving->capacity) return rates;
+  const Capacity& capacity = *at_capacity.serving->capacity;
+  const double unit = capacity.requests_per_s > 0 ? capacity.requests_per_s : capacity.offered_per_s;
+  Simulator simulator;
+  Experiment at_rate = experiment;
+  if (capacity.requests > 0) at_rate.inference->requests = capacity.requests;
+  for (const double share : {0.1, 0.25, 0.4, 0.55, 0.7, 0.8, 0.9, 0.95, 1.0, 1.05, 1.1, 1.2, 1.33}) {
+    at_rate.inference->requests_per_s = unit * share;
+    try {
+      rates.push_back({unit * share, *simulator.simulate(at_rate).serving});
+    } catch (const InputError&) {
+      continue;  // the run would be longer than simulated time goes, as the search of the capacity met it,
+                 // too
+    }
+  }
+  return rates;
+}
+
 }  // namespace orrery

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "reports/chart/scene.hpp"
 #include "reports/writers.hpp"
 #include "studies/compare/compare.hpp"
 
@@ -50,5 +51,10 @@ struct ChartLines {
 
 /// Returns true if a chart shows more than the table: the first key with numbers has at least three of them.
 [[nodiscard]] bool deserves_chart(const Comparison& comparison);
+
+/// Returns the chart of a picture: these lines, or without them the parts of each row's time, or its tokens
+/// where requests are served.
+[[nodiscard]] ChartScene comparison_scene(const Comparison& comparison,
+                                          const std::optional<ChartLines>& lines);
 
 }  // namespace orrery

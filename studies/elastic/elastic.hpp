@@ -10,6 +10,7 @@
 #include "config/catalog/catalog.hpp"
 #include "config/schema/menus.hpp"
 #include "orrery/report.hpp"
+#include "reports/chart/scene.hpp"
 
 namespace orrery {
 
@@ -70,5 +71,9 @@ struct ElasticRun {
 /// The table of phases and the sums below it.
 [[nodiscard]] std::string elastic_text(const ElasticRun& run);
 [[nodiscard]] std::string elastic_json(const ElasticRun& run);
+/// A header line and a line per phase.
+[[nodiscard]] std::string elastic_csv(const ElasticRun& run);
+/// Returns the chart of step times over the steps of the run, with the changes.
+[[nodiscard]] ChartScene elastic_scene(const ElasticRun& run);
 
 }  // namespace orrery

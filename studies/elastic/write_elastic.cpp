@@ -1,8 +1,10 @@
-// The phases of an elastic run as a table, and as JSON.
+// The phases of an elastic run as a table, as JSON and as CSV.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "reports/text/csv_field.hpp"
 #include "studies/elastic/elastic.hpp"
 
 namespace orrery {
@@ -73,6 +75,21 @@ std::string elastic_json(const ElasticRun& run) {
                       {"fetches", std::move(fetches)}});
   }
   return all.dump(2) + "\n";
+}
+
+std::string elastic_csv(const ElasticRun& run) {
+  std::string text =
+      "first_step,steps,workers,step_time_s,computing,mfu,tokens_per_step,feasible,away,fetch_s\n";
+  for (const ElasticPhase& phase : run.phases) {
+    Picoseconds fetch = 0;
+    for (const Fetch& one : phase.fetches) fetch = std::max(fetch, one.duration_ps);
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{}\n", phase.first_step, phase.steps,
+                        phase.report.workers, phase.report.step_time_s(), computing(phase.report),
+                        phase.report.mfu(), phase.report.tokens_per_step, phase.report.feasible,
+                        phase.away.empty() ? "" : csv_field(names(phase.away)),
+                        phase.fetches.empty() ? "" : fmt::format("{}", to_seconds(fetch)));
+  }
+  return text;
 }
 
 }  // namespace orrery

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "reports/chart/scene.hpp"
 #include "studies/validate/ranking.hpp"
 #include "studies/validate/validate.hpp"
 
@@ -28,5 +30,10 @@ void write_validation_page(const std::vector<TableResult>& results, std::string_
 void write_ranking_text(const std::vector<RankedCase>& cases, const TextSink& sink);
 /// Writes {"cases": [...]}: every case, with the result of choosing by each kind of prediction.
 void write_ranking_json(const std::vector<RankedCase>& cases, const TextSink& sink);
+
+/// Returns the chart of one figure: predicted over measured, on equal scales. `figure`: its key; "":
+/// step_time_s, or the first measured one.
+/// @throws InputError for a figure that no table has
+[[nodiscard]] ChartScene validation_scene(const std::vector<TableResult>& tables, const std::string& figure);
 
 }  // namespace orrery

@@ -123,6 +123,33 @@ class Pictures(CommandLineCase):
         else:
             self.assertEqual((self.path / "x.png").read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
 
+    def test_pdf_and_widths_of_papers(self):
+        out = orrery("simulate", PIPELINE, "--pdf", self.path / "x.pdf", "--svg", self.path / "x.svg", "--width", "column", "--quiet")
+        if out.returncode == 1:
+            self.assertIn("librsvg2-2", out.stderr)
+            return
+        self.assertEqual((out.returncode, out.stderr), (0, ""))
+        self.assertEqual(Picture((self.path / "x.svg").read_text()).width, 320)  # 3.33 inches of 96 pixels
+        self.assertIn(b"/MediaBox [ 0 0 240 ", (self.path / "x.pdf").read_bytes())  # points
+
+    def test_a_name_of_another_format_is_refused(self):
+        for option, name, hint in (("--svg", "x.pdf", "--pdf writes .pdf"), ("--png", "x.svg", "--svg writes .svg"), ("--pdf", "x.PNG", "--png")):
+            out = orrery("simulate", PIPELINE, option, self.path / name, "--quiet")
+            self.assertEqual(out.returncode, 2, out.stderr)
+            self.assertIn(hint, out.stderr)
+            self.assertEqual(self.files(), ["e.json"])
+
+    def test_latencies_of_requests(self):
+        served = EXAMPLES / "serve-70b.json"
+        picture = Picture(orrery("simulate", served, "inference.requests=40", "--picture", "latencies", "--svg", "-").stdout)
+        self.assertIn("latency (s)", picture.texts())
+        self.assertEqual(picture.width, 672)
+        for arguments, words in (((PIPELINE, "--picture", "latencies", "--svg", "-"), "allowed of an experiment that trains is schedule"),
+                                 ((served, "--picture", "latencies"), "does nothing without --svg")):
+            out = orrery("simulate", *arguments)
+            self.assertEqual(out.returncode, 2)
+            self.assertIn(words, out.stderr)
+
     def test_endings_in_upper_case_and_compressed(self):
         orrery("simulate", PIPELINE, "--svg", self.path / "a.svgz", "--quiet")
         self.assertEqual(gzip.decompress((self.path / "a.svgz").read_bytes()).decode(), self.picture(PIPELINE).text)
@@ -134,7 +161,7 @@ class Pictures(CommandLineCase):
             ("--svg-stages", "0-9"): "--svg-stages: found \"0-9\", allowed are numbers and ranges from 0 to 3",
             ("--svg-time", "1..2s"): "found a beginning at 1 s, allowed are times before the end of the run at 300.764 ms",
             ("--svg-time", "2..1"): "--svg-time: found \"2..1\", allowed FROM..TO",
-            ("--svg-width", "3"): "--svg-width: found \"3\", allowed an integer from 400 to 20000",
+            ("--svg-width", "3"): "--svg-width: found \"3\", allowed from 300 to 20000 pixels: 320, 3.33in",
             ("--draw", "schedule,memroy"): "found \"memroy\", allowed schedule, memory, topology; did you mean \"memory\"?",
             ("--draw", "memory,schedule,memory"): "found \"memory\" twice",
             ("--draw", "memory", "--draw-width", "19"): "--draw-width: found \"19\", allowed an integer from 20 to 400",

@@ -52,7 +52,7 @@ class Picture(unittest.TestCase):
     def test_mistakes_leave_no_file(self):
         result = orrery.simulate(PIPELINE)
         for words, arguments in {"stages from 0 to 3": {"stages": [4]}, "before the end of the run": {"from_s": 1},
-                                 "seconds from 0": {"from_s": -1}, "400 to 20000": {"width": 3}}.items():
+                                 "seconds from 0": {"from_s": -1}, "300 to 20000": {"width": 3}}.items():
             with self.subTest(words), self.assertRaisesRegex(orrery.ExperimentError, words):
                 result.write_svg(self.path / "a.svg", **arguments)
         self.assertEqual(list(self.path.iterdir()), [])

@@ -28,7 +28,7 @@ STEP = ["sim/network", "sim/engine"] + METRICS + ["sim/step"]
 SIM = STEP + ["sim/bounds", "sim/choices", "sim/claims", "sim/asynchronous", "sim/serving", "sim/long_run", "sim/run"]
 CONFIG = ["config/text", "config/schema", "config/catalog", "config/experiment"]
 IMPORTERS = ["importers/common", "importers/models", "importers/frameworks", "importers/serving", "importers/machines", "importers/simulators"]
-REPORTS = ["reports", "reports/text", "reports/summary", "reports/result", "reports/trace", "reports/picture", "reports/page"]
+REPORTS = ["reports", "reports/text", "reports/summary", "reports/result", "reports/trace", "reports/picture", "reports/chart", "reports/page"]
 MAY_INCLUDE = {
     "include/orrery": [],
     "topologies/common": FACE,
@@ -83,20 +83,21 @@ MAY_INCLUDE = {
     "reports/result": FACE + METRICS + ["reports/text", "reports", "reports/summary"],
     "reports/trace": FACE + METRICS + ["reports/text", "reports"],
     "reports/picture": FACE + METRICS + ["reports/text", "reports"],
-    "reports/page": FACE + METRICS + ["reports/text", "reports", "reports/summary", "reports/result", "reports/trace", "reports/picture"],
+    "reports/chart": FACE + METRICS + ["reports", "reports/picture"],
+    "reports/page": FACE + METRICS + ["reports/text", "reports", "reports/summary", "reports/result", "reports/trace", "reports/picture", "reports/chart"],
     "planner/space": FACE + CONFIG,
     "planner/methods": FACE + CONFIG + SIM + TOPOLOGIES + WORKLOADS + ["planner/space"] + REPORTS,
     "planner/emit": FACE + CONFIG,
     "planner/sweep": FACE + CONFIG + ["planner/space", "planner/methods"] + REPORTS,
     "studies/converge": FACE + REPORTS + ["topologies/gossip"],
-    "studies/capacity": FACE,
+    "studies/capacity": FACE + ["reports/chart"],
     "studies/compare": FACE + CONFIG + REPORTS + ["planner/space", "sim/metrics", "sim/step", "sim/claims", "sim/run", "studies/converge", "studies/validate", "topologies/gossip"],
     "studies/explain/measured": FACE,
     "studies/explain": FACE + CONFIG + REPORTS + ["sim/cost", "sim/engine", "sim/metrics", "sim/run", "sim/step", "studies/explain/measured"],
     "studies/sensitivity": FACE + CONFIG + ["sim/run"],
     "studies/long_run": FACE + ["sim/long_run", "reports/picture"],
     "studies/jobs": FACE + CONFIG + TOPOLOGIES + ["sim/network", "sim/serving", "sim/long_run"],
-    "studies/elastic": FACE + CONFIG + ["sim/run"] + TOPOLOGIES + WORKLOADS,
+    "studies/elastic": FACE + CONFIG + ["reports", "reports/picture", "reports/chart", "sim/run"] + TOPOLOGIES + WORKLOADS,
     "studies/post_training": FACE + CONFIG + ["sim/cost", "sim/metrics", "sim/run", "sim/serving", "sim/step"] + WORKLOADS,
     "studies/validate": FACE + CONFIG + REPORTS + ["sim/metrics", "sim/run"],
     "studies/calibrate": FACE + CONFIG + ["studies/validate"],

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "orrery/error.hpp"
-#include "reports/picture/png.hpp"
+#include "reports/picture/rendering.hpp"
 #include "reports/picture/stage_rows.hpp"
 #include "tests/reports/picture/tiny_run.hpp"
 
@@ -110,7 +110,7 @@ TEST_CASE("stages, times and widths that there are not are refused") {
         "picture: found an end at 10 ps, allowed are times behind the beginning at 20 ps");
   PictureOptions thin;
   thin.width = 10;
-  CHECK(refusal_of(run, thin) == "picture: found a width of 10 pixels, allowed are 400 to 20000");
+  CHECK(refusal_of(run, thin) == "picture: found a width of 10 pixels, allowed are 300 to 20000");
 }
 
 TEST_CASE("of many stages so many are drawn that lie evenly") {
@@ -138,14 +138,24 @@ TEST_CASE("a long run makes a short picture") {
   CHECK(size > 20'000);
 }
 
-TEST_CASE("a PNG where librsvg is, else its name") {
+TEST_CASE("a PNG and a PDF where librsvg is, else its name") {
   const TinyRun run;
-  std::string png;
+  const auto rendered = [](RenderedFormat format, const std::string& svg) {
+    std::string bytes;
+    write_rendered(format, svg, [&bytes](std::string_view part) { bytes += part; });
+    return bytes;
+  };
   try {
-    write_png(picture_of(run, narrow()), [&png](std::string_view part) { png += part; });
+    const std::string svg = picture_of(run, narrow());
+    const std::string png = rendered(RenderedFormat::png, svg);
     CHECK(png.starts_with("\x89PNG\r\n"));
     CHECK(png.substr(18, 2) == "\x03\x20");  // 800 pixels wide, two for each
-    CHECK_THROWS_AS(write_png("<svg", [](std::string_view) {}), RunError);
+    const std::string pdf = rendered(RenderedFormat::pdf, svg);
+    CHECK(pdf.starts_with("%PDF-"));
+    CHECK(contains(pdf, "/MediaBox [ 0 0 300 "));  // points: 400 pixels of 96 an inch
+    CHECK(pdf == rendered(RenderedFormat::pdf, svg));
+    CHECK_THROWS_AS(rendered(RenderedFormat::png, "<svg"), RunError);
+    CHECK_THROWS_AS(rendered(RenderedFormat::pdf, "<svg"), RunError);
   } catch (const RunError& error) {
     CHECK(contains(error.what(), "Debian package librsvg2-2"));
   }

@@ -1,4 +1,4 @@
-#include "apps/chart_axis.hpp"
+#include "reports/chart/chart_axis.hpp"
 
 #include <algorithm>
 #include <cmath>
