@@ -14,7 +14,8 @@ namespace {
 
 // Pixels.
 constexpr double kMargin = 8, kPartGap = 6, kTickLength = 4, kSampleWidth = 22, kLegendGap = 12;
-constexpr double kLineHeight = 14, kCaptionHeight = 12, kRoomOfTick = 46, kRoomOfRow = 30, kRowHeight = 19, kCellHeight = 26;
+constexpr double kLineHeight = 14, kCaptionHeight = 12, kRoomOfTick = 46, kRoomOfRow = 30, kRowHeight = 19,
+                 kCellHeight = 26;
 constexpr double kMostOfNames = 0.38;  // share of the width
 constexpr double kUsualHeight = 0.62, kMostPlot = 1400;
 constexpr double kLogPad = 0.03, kPad = 0.04;
@@ -147,7 +148,7 @@ void thin_across(std::vector<SceneTick>& ticks, double right) {
   ticks = std::move(kept);
 }
 
-/// The same from the top down or the bottom up.
+/// Drops ticks that would touch the one before, as for level axes, from the top down or the bottom up.
 void thin_upright(std::vector<SceneTick>& ticks) {
   double last = std::numeric_limits<double>::infinity();
   for (SceneTick& tick : ticks) {

@@ -17,7 +17,7 @@ class StepAccountant {
   StepAccountant(const Profile& profile, const std::vector<std::int64_t>& ready, RankAccount& to)
       : profile_(profile), ready_(ready), to_(to), contention_(contention_of(profile, ready)) {}
 
-  void account(const TimeRange& window, std::int32_t step) {
+  void account(const ClockRange& window, std::int32_t step) {
     begin_ = to_.last_begin_ns = window.start_ns;
     shortest_ = (window.finish_ns - window.start_ns) / kStretches;
     to_.stretches.clear();
@@ -44,12 +44,12 @@ class StepAccountant {
   }
 
  private:
-  void add(std::size_t term, const TimeRange& range) {
+  void add(std::size_t term, const ClockRange& range) {
     const std::int64_t length = range.finish_ns - range.start_ns;
     if (length <= 0) return;
     to_.times_ns[term] += length;
-    const TimeRange of_step{range.start_ns - begin_, range.finish_ns - begin_};
-    TimeRange& longest = to_.longest[term];
+    const ClockRange of_step{range.start_ns - begin_, range.finish_ns - begin_};
+    ClockRange& longest = to_.longest[term];
     if (length > longest.finish_ns - longest.start_ns) longest = of_step;
     std::vector<LaneStretch>& lane = to_.stretches;
     if (!lane.empty() && (lane.back().term == term || length < shortest_)) {
@@ -60,7 +60,7 @@ class StepAccountant {
   }
 
   /// A kernel, and at its end what it lost to messages beside it.
-  void work(std::size_t s, const TimeRange& range) {
+  void work(std::size_t s, const ClockRange& range) {
     const GpuSpan& span = profile_.spans[s];
     const double share = static_cast<double>(range.finish_ns - range.start_ns) /
                          static_cast<double>(span.finish_ns - span.start_ns);
@@ -75,7 +75,7 @@ class StepAccountant {
   }
 
   /// A kernel, or the kernels of an operation in their shares, of which gaps between launches are the host's.
-  void kernels(const GpuSpan& span, const TimeRange& range) {
+  void kernels(const GpuSpan& span, const ClockRange& range) {
     if (span.parts == GpuSpan::kNothing) return add(static_cast<std::size_t>(span.use), range);
     const auto& shares = profile_.parts[span.parts].shares;
     double sum = 0;
@@ -96,7 +96,7 @@ class StepAccountant {
         {at, range.finish_ns});
   }
 
-  void list_messages(const TimeRange& window) {
+  void list_messages(const ClockRange& window) {
     messages_.clear();
     for (std::size_t s = first_; s < profile_.spans.size(); ++s) {
       const GpuSpan& span = profile_.spans[s];
@@ -119,7 +119,7 @@ class StepAccountant {
   }
 
   /// No kernel computes: communication in flight keeps the GPU waiting, or nothing does.
-  void gap(const TimeRange& range) {
+  void gap(const ClockRange& range) {
     std::int64_t now = range.start_ns;
     while (now < range.finish_ns) {
       for (; next_ < messages_.size() && profile_.spans[messages_[next_]].start_ns <= now; ++next_)
@@ -137,7 +137,7 @@ class StepAccountant {
   }
 
   /// Messages on their way come before those that wait for other ranks.
-  void exposed(const TimeRange& range) {
+  void exposed(const ClockRange& range) {
     std::uint32_t best = flying_.front();
     const auto rank = [&](std::uint32_t s) {
       return std::pair{ready_[s] > range.start_ns, priority_of(profile_.spans[s])};
@@ -156,11 +156,11 @@ class StepAccountant {
   }
 
   /// Nothing runs. While the CPU fetches data and has not launched the next kernel, it waits for these.
-  void idle(const TimeRange& range) {
+  void idle(const ClockRange& range) {
     const std::int64_t launched = std::clamp(launched_ns_, range.start_ns, range.finish_ns);
     std::int64_t now = range.start_ns;
-    for (const TimeRange& loading : profile_.loading) {
-      const TimeRange part{std::max(loading.start_ns, now), std::min(loading.finish_ns, launched)};
+    for (const ClockRange& loading : profile_.loading) {
+      const ClockRange part{std::max(loading.start_ns, now), std::min(loading.finish_ns, launched)};
       if (part.finish_ns <= part.start_ns) continue;
       if (part.start_ns > now) idle_without_data({now, part.start_ns});
       add(step_term::kLoading, part);
@@ -170,12 +170,12 @@ class StepAccountant {
   }
 
   /// Until the next work was launched the host is the cause; after that other ranks are.
-  void idle_without_data(const TimeRange& range) {
+  void idle_without_data(const ClockRange& range) {
     const auto next = std::ranges::lower_bound(profile_.spans, range.finish_ns, {}, &GpuSpan::start_ns);
     if (next == profile_.spans.end()) return add(step_term::kBubble, range);
     const std::int64_t launched = std::clamp(next->launched_ns, range.start_ns, range.finish_ns);
     add(step_term::kHost, {range.start_ns, launched});
-    const TimeRange rest{launched, range.finish_ns};
+    const ClockRange rest{launched, range.finish_ns};
     if (next->use == KernelUse::communication)
       return add(waits_for_stage(*next) ? step_term::kBubble : step_term::kStragglers, rest);
     const bool short_gap = rest.finish_ns - rest.start_ns < kLaunchGapNs;
@@ -210,7 +210,7 @@ class StepAccountant {
 
 /// Steps follow each other on the GPU: one begins where the work of the one before ends. The last one ends
 /// with its marks if they are later.
-std::vector<TimeRange> windows_of(const Profile& profile) {
+std::vector<ClockRange> windows_of(const Profile& profile) {
   std::vector<std::int64_t> ends(profile.steps.size(), std::numeric_limits<std::int64_t>::min());
   std::int64_t begin = profile.steps.front().range.start_ns;
   for (const GpuSpan& span : profile.spans) {
@@ -221,7 +221,7 @@ std::vector<TimeRange> windows_of(const Profile& profile) {
       end = std::max(end, span.finish_ns);
     }
   }
-  std::vector<TimeRange> windows;
+  std::vector<ClockRange> windows;
   for (std::size_t k = 0; k < ends.size(); ++k) {
     const std::int64_t marked = profile.steps[k].range.finish_ns;
     const std::int64_t end = std::max({begin, ends[k], k + 1 == ends.size() ? marked : begin});
@@ -248,7 +248,7 @@ RankAccount account_for(const Profile& profile, const std::vector<std::int64_t>&
   RankAccount account;
   account.rank = profile.rank;
   StepAccountant accountant(profile, ready_ns, account);
-  const std::vector<TimeRange> windows = windows_of(profile);
+  const std::vector<ClockRange> windows = windows_of(profile);
   const std::size_t warm_up = windows.size() > 2 ? 1 : 0;
   for (std::size_t k = warm_up; k < windows.size(); ++k)
     accountant.account(windows[k], static_cast<std::int32_t>(k));

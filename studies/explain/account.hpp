@@ -44,7 +44,7 @@ struct MessageKind {
 /// A stretch of one term, from the beginning of its step.
 struct LaneStretch {
   std::size_t term = 0;
-  TimeRange range;
+  ClockRange range;
 };
 
 struct RankAccount {
@@ -53,7 +53,7 @@ struct RankAccount {
   std::int64_t step_ns = 0;  ///< all of them
   std::array<std::int64_t, step_term::kCount> times_ns{};
   /// When the longest stretch of each term begins, from the beginning of its step, and how long it is.
-  std::array<TimeRange, step_term::kCount> longest{};
+  std::array<ClockRange, step_term::kCount> longest{};
   std::map<MessageKind, MessageCount> messages;
   std::int64_t beside_ns = 0;          ///< of kernels, while collectives are on their way
   std::int64_t beside_unknown_ns = 0;  ///< of it, of kernels of which nothing tells how long they take alone

@@ -16,13 +16,13 @@ bool disturbs(const Profile& profile, const GpuSpan& span) {
 }
 
 /// Returns when any message is on its way, as ranges apart from each other, in order.
-std::vector<TimeRange> busy_ranges(const Profile& profile, const std::vector<std::int64_t>& ready_ns) {
-  std::vector<TimeRange> all;
+std::vector<ClockRange> busy_ranges(const Profile& profile, const std::vector<std::int64_t>& ready_ns) {
+  std::vector<ClockRange> all;
   for (std::size_t s = 0; s < profile.spans.size(); ++s)
     if (disturbs(profile, profile.spans[s])) all.push_back({ready_ns[s], profile.spans[s].finish_ns});
-  std::ranges::sort(all, {}, &TimeRange::start_ns);
-  std::vector<TimeRange> apart;
-  for (const TimeRange& range : all) {
+  std::ranges::sort(all, {}, &ClockRange::start_ns);
+  std::vector<ClockRange> apart;
+  for (const ClockRange& range : all) {
     if (apart.empty() || range.start_ns > apart.back().finish_ns) {
       apart.push_back(range);
     } else {
@@ -70,7 +70,7 @@ class ContentionFinder {
     return profile_.spans[s].finish_ns - profile_.spans[s].start_ns;
   }
 
-  void find_beside(const std::vector<TimeRange>& busy) {
+  void find_beside(const std::vector<ClockRange>& busy) {
     std::size_t first = 0;
     for (std::size_t s = 0; s < profile_.spans.size(); ++s) {
       const GpuSpan& span = profile_.spans[s];

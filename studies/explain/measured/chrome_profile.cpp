@@ -197,7 +197,7 @@ class TraceHandler : public nlohmann::json_sax<Json> {
   void take() {
     if (event_.ph != "X") return;
     const bool known = event_.ts != kNoClock && event_.dur != kNoClock;
-    const TimeRange range{event_.ts, known ? event_.ts + event_.dur : kNoClock};
+    const ClockRange range{event_.ts, known ? event_.ts + event_.dur : kNoClock};
     if (is_gpu_work(event_.cat)) return take_work(range);
     if (is_launch(event_.cat)) {
       if (event_.correlation != 0) builder_.add_launch(event_.correlation, range);
@@ -214,7 +214,7 @@ class TraceHandler : public nlohmann::json_sax<Json> {
     if (event_.name.find("DataLoader") != std::string::npos) builder_.add_loading(range);
   }
 
-  void take_work(const TimeRange& range) {
+  void take_work(const ClockRange& range) {
     GpuSpan span{range.start_ns, range.finish_ns};
     span.name = builder_.name(event_.name);
     span.stream = static_cast<std::int32_t>(std::clamp<std::int64_t>(event_.stream, 0, 1'000'000));

@@ -177,8 +177,8 @@ class NsysReader {
                        [this](sqlite3_stmt* row) {
                          const std::int64_t launch =
                              launch_of(sqlite3_column_int64(row, 2), sqlite3_column_int64(row, 3));
-                         const TimeRange call{within_reach(sqlite3_column_int64(row, 0)),
-                                              within_reach(sqlite3_column_int64(row, 1))};
+                         const ClockRange call{within_reach(sqlite3_column_int64(row, 0)),
+                                               within_reach(sqlite3_column_int64(row, 1))};
                          for (auto& [device, builder] : builders_) builder.add_launch(launch, call);
                        });
   }
@@ -191,8 +191,8 @@ class NsysReader {
         "ORDER BY start",
         [this](sqlite3_stmt* row) {
           const std::string name = column_text(row, 2);
-          const TimeRange range{within_reach(sqlite3_column_int64(row, 0)),
-                                within_reach(sqlite3_column_int64(row, 1))};
+          const ClockRange range{within_reach(sqlite3_column_int64(row, 0)),
+                                 within_reach(sqlite3_column_int64(row, 1))};
           const std::size_t digits = name.find_last_not_of("0123456789") + 1;
           const std::string_view stem = std::string_view(name).substr(0, digits);
           const bool step = digits < name.size() && digits + 9 > name.size() &&

@@ -13,7 +13,7 @@
 
 namespace orrery {
 
-struct TimeRange {
+struct ClockRange {
   std::int64_t start_ns = 0;
   std::int64_t finish_ns = 0;
 };
@@ -44,7 +44,7 @@ struct GpuSpan {
 
 struct ProfiledStep {
   std::int64_t number = 0;
-  TimeRange range;
+  ClockRange range;
 };
 
 /// Holds the shares of an operation of several kernels.
@@ -62,7 +62,7 @@ struct Profile {
   std::vector<KernelParts> parts;
   std::vector<GpuSpan> spans;        ///< by start
   std::vector<ProfiledStep> steps;   ///< in order; at least one
-  std::vector<TimeRange> loading;    ///< by start: the CPU fetches data
+  std::vector<ClockRange> loading;   ///< by start: the CPU fetches data
   std::vector<std::string> remarks;  ///< what could not be read
   std::uint64_t unlaunched = 0;      ///< spans whose launch is unknown
 };

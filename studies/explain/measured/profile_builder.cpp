@@ -55,7 +55,7 @@ std::uint32_t ProfileBuilder::add_parts(KernelParts parts) {
   return static_cast<std::uint32_t>(profile_.parts.size() - 1);
 }
 
-void ProfileBuilder::add_launch(std::int64_t launch, const TimeRange& call) {
+void ProfileBuilder::add_launch(std::int64_t launch, const ClockRange& call) {
   require_room(launches_.size(), kMostGpuSpans, "launches");
   launches_[launch] = call;
 }
@@ -65,7 +65,7 @@ void ProfileBuilder::add_step(const ProfiledStep& step) {
   profile_.steps.push_back(step);
 }
 
-void ProfileBuilder::add_loading(const TimeRange& range) {
+void ProfileBuilder::add_loading(const ClockRange& range) {
   require_room(profile_.loading.size(), kMostMarks, "marks of a loader");
   profile_.loading.push_back(range);
 }
@@ -150,7 +150,7 @@ Profile ProfileBuilder::finish() && {
                                  "found a trace without kernels of a GPU: record CUDA activities, too"}});
   find_launches();
   std::ranges::stable_sort(profile_.spans, {}, &GpuSpan::start_ns);
-  std::ranges::stable_sort(profile_.loading, {}, &TimeRange::start_ns);
+  std::ranges::stable_sort(profile_.loading, {}, &ClockRange::start_ns);
   find_steps();
   return std::move(profile_);
 }

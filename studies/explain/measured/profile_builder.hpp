@@ -27,9 +27,9 @@ class ProfileBuilder {
   [[nodiscard]] std::uint32_t add_message(ProfiledMessage message);
   /// Adds the parts of an operation; returns their place. @throws InputError as add()
   [[nodiscard]] std::uint32_t add_parts(KernelParts parts);
-  void add_launch(std::int64_t launch, const TimeRange& call);
+  void add_launch(std::int64_t launch, const ClockRange& call);
   void add_step(const ProfiledStep& step);
-  void add_loading(const TimeRange& range);
+  void add_loading(const ClockRange& range);
   /// Sorts all, and finds launches and steps of spans. @throws InputError if no GPU has worked
   [[nodiscard]] Profile finish() &&;
 
@@ -44,9 +44,9 @@ class ProfileBuilder {
   Profile profile_;
   std::map<std::string, std::uint32_t, std::less<>> name_numbers_;
   std::size_t name_bytes_ = 0;
-  std::set<std::string, std::less<>> groups_;             ///< communicators
-  std::vector<std::int64_t> launch_of_;                   ///< per span
-  std::unordered_map<std::int64_t, TimeRange> launches_;  ///< looked up, never walked through
+  std::set<std::string, std::less<>> groups_;              ///< communicators
+  std::vector<std::int64_t> launch_of_;                    ///< per span
+  std::unordered_map<std::int64_t, ClockRange> launches_;  ///< looked up, never walked through
 };
 
 }  // namespace orrery
