@@ -45,29 +45,50 @@ TEST_CASE("degrees have a tick each, as far from each other as their ratios") {
   format.width = 320;
   format.height = 200;
   const std::string svg = body(drawn(degrees(), format));
-  // Widths: 8 margin + 14 label + 6.6 of "8" + 4 + 3 leave the plot from 34.7 to 306; a log axis pads 3 % of
-  // its decades on both sides, so that the ticks are 85.3 pixels apart.
-  CHECK(svg.find(">1</text>") != std::string::npos);
-  CHECK(svg.find(">2</text>") != std::string::npos);
-  CHECK(svg.find(">4</text>") != std::string::npos);
-  CHECK(svg.find(">8</text>") != std::string::npos);
+  for (const char* tick : {">1</text>", ">2</text>", ">4</text>", ">8</text>"})
+    CHECK(svg.find(tick) != std::string::npos);
   CHECK(svg.find(">3</text>") == std::string::npos);
-  CHECK(svg.find(">6</text>") != std::string::npos);  // of y, whose steps are round
+  // "8" is 0.556 x 9.33 x 1.1 = 5.7 wide: the plot goes from 8 + 14 + 5.7 + 4 + 3 = 34.7 to 306. The axis has
+  // 3 % of its decades more on both sides, so a factor of 2 is 271.3 / 3 / 1.06 = 85.3 wide, and 1 stands at
+  // 34.7 + 271.3 x 0.03 / 1.06 = 42.4. From 0 to 8 and 4 % more, 8 s are 110 / 1.04 = 105.8 above 140.
+  CHECK(svg.find("<path class=\"d s0\" d=\"M42.4 34.2L127.7 87.1L213 113.6L298.3 126.8\"/>") !=
+        std::string::npos);
 }
 
 TEST_CASE("a small chart is drawn to the byte") {
   SceneFormat format;
   format.width = 200;
-  format.height = 120;
+  format.height = 160;
   ChartScene scene{"T", "c", {"x"}, {"y"}};
-  scene.series.push_back({"s", SeriesMark::points, {{0, 0}, {10, 5}}});
+  scene.series.push_back({"s", SeriesMark::line, {{0, 0}, {10, 5}}});
   scene.rules.push_back({RuleKind::horizontal, 5, "limit"});
   const std::string svg = drawn(scene, format);
   CHECK(svg.starts_with(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"200\" height=\"120\" viewBox=\"0 0 200 "
-      "120\" role=\"img\">\n<title>T</title>\n<desc>y over x. s: 2 points. c</desc>\n<style>"));
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"200\" height=\"160\" viewBox=\"0 0 200 "
+      "160\" role=\"img\">\n<title>T</title>\n<desc>y over x. s: 2 points. c</desc>\n<style>"));
   CHECK(drawn(scene, format) == svg);
-  CHECK(body(svg) == "GOLDEN");
+  // The plot is 54 high and reaches from -0.2 to 5.2, so that 0 is at 100 - 54 x 0.2 / 5.4 = 98, and 5 at 48.
+  CHECK(body(svg) == R"svg(<rect class="b" width="200" height="160"/>
+<text class="t" x="8" y="18">T</text>
+<path class="g" d="M40.3 46V100M110.4 46V100M180.4 46V100M34.7 98H186M34.7 78H186M34.7 58H186"/>
+<path class="r" stroke-dasharray="4 3" d="M34.7 48H186"/>
+<path class="d s0" d="M40.3 98L180.4 48"/>
+<text class="m" text-anchor="middle" x="40.3" y="114">0</text>
+<text class="m" text-anchor="middle" x="110.4" y="114">5</text>
+<text class="m" text-anchor="middle" x="180.4" y="114">10</text>
+<text class="m" text-anchor="end" x="28.7" y="101.3">0</text>
+<text class="m" text-anchor="end" x="28.7" y="81.3">2</text>
+<text class="m" text-anchor="end" x="28.7" y="61.3">4</text>
+<path class="a" d="M34.7 46V100H186M40.3 100v4M110.4 100v4M180.4 100v4M34.7 98h-4M34.7 78h-4M34.7 58h-4"/>
+<text class="l" text-anchor="middle" x="110.4" y="129">x</text>
+<text class="l" text-anchor="middle" transform="translate(17,73) rotate(-90)">y</text>
+<path class="d s0" d="M8 32.3h17"/>
+<text class="m" x="29" y="35.3">s</text>
+<path class="r" stroke-dasharray="4 3" d="M47.1 32.3h16"/>
+<text class="m" x="68.1" y="35.3">limit</text>
+<text class="m" x="8" y="144">c</text>
+</svg>
+)svg");
 }
 
 TEST_CASE("bars lie behind each other, with textures for grey printers") {
