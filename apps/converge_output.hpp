@@ -22,7 +22,7 @@ struct ConvergeChart {
 [[nodiscard]] std::string convergence_chart(const std::vector<ConvergenceCurve>& runs,
                                             const ConvergeChart& wanted);
 
-/// The same curves as a picture, with `target` drawn in; values that are the rounding of those before are
+/// Returns the curves as a picture, with `target` drawn in; values that are the rounding of those before are
 /// left out.
 [[nodiscard]] ChartScene convergence_scene(const std::vector<ConvergenceCurve>& runs,
                                            const ConvergeChart& wanted, std::optional<double> target);

@@ -96,7 +96,8 @@ class SceneWriter {
   void draw_contents() {
     if (scene_.map) body_ += drawn_map(scene_, layout_);
     body_ += drawn_bars(scene_, layout_);
-    for (const SceneRule& rule : scene_.rules) draw_rule(rule);
+    for (const SceneRule& rule : scene_.rules)
+      if (is_on_paper(rule, layout_)) draw_rule(rule);
     for (std::size_t i = 0; i < scene_.series.size(); ++i)
       if (scene_.series[i].mark != SeriesMark::bars)
         body_ += drawn_series(scene_.series[i], styles_[i], layout_);

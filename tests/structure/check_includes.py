@@ -95,7 +95,7 @@ MAY_INCLUDE = {
     "studies/explain": FACE + CONFIG + REPORTS + ["sim/cost", "sim/engine", "sim/metrics", "sim/run", "sim/step", "studies/explain/measured"],
     "studies/sensitivity": FACE + CONFIG + ["sim/run"],
     "studies/long_run": FACE + WORKLOADS + ["sim/serving"],
-    "studies/elastic": FACE + CONFIG + ["reports", "reports/picture", "reports/chart", "sim/run"] + TOPOLOGIES + WORKLOADS,
+    "studies/elastic": FACE + CONFIG + ["reports/text", "reports/chart", "sim/run"] + TOPOLOGIES + WORKLOADS,
     "studies/post_training": FACE + CONFIG + ["sim/cost", "sim/metrics", "sim/run", "sim/serving", "sim/step"] + WORKLOADS,
     "studies/validate": FACE + CONFIG + REPORTS + ["sim/metrics", "sim/run"],
     "studies/calibrate": FACE + CONFIG + ["studies/validate"],
