@@ -150,9 +150,10 @@ class SceneWriter {
     for (const SceneLabel& label : scene_.labels) {
       if (!layout_.x.takes(label.x) || !layout_.y.takes(label.y)) continue;
       const double x = layout_.x.at(label.x);
-      const bool right = x + 7 + picture_text_width(label.text, kSmallSize) < layout_.width - 4;
+      const bool right = x < layout_.width / 2;
+      const double room = (right ? layout_.width - 4 - x : x - layout_.left) - 8;
       write("m h", right ? "" : " text-anchor=\"end\"", right ? x + 6 : x - 6, layout_.y.at(label.y) - 4,
-            label.text);
+            fitting_picture_text(label.text, room, kSmallSize));
     }
   }
 
