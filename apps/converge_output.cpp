@@ -206,6 +206,8 @@ ChartScene convergence_scene(const std::vector<ConvergenceCurve>& runs, const Co
                       : std::to_string(least_workers) + " to " + std::to_string(most_workers) + " workers";
   scene.caption += wanted.by_iteration ? "; one run each, with the experiment's seed."
                                        : "; one run each, with the experiment's seed; steps as simulated.";
+  for (const SceneRule& rule : scene.rules)
+    if (!(rule.at > 0)) scene.caption += " The target is not above the least possible loss.";
   return scene;
 }
 

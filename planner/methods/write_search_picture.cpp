@@ -2,14 +2,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "planner/methods/write_search.hpp"
 #include "reports/chart/key_label.hpp"
 #include "reports/chart/scene_axes.hpp"
-#include "reports/text/column_table.hpp"
 
 namespace orrery {
 namespace {
@@ -32,19 +33,31 @@ double objective_of(const FoundPlan& plan, const Objective& objective) {
   return objective.value_of_cost(plan.trial.cost);
 }
 
-/// Returns the values of a plan in the keys that the plans of the front differ in, briefly.
-std::vector<std::string> names_of_plans(const std::vector<FoundPlan>& plans, const Space& space) {
-  std::vector<std::string> keys;
-  for (const SpaceKey& key : space.keys()) keys.push_back(key.key);
-  const std::vector<std::string> names = short_names(keys);
+struct BriefKey {
+  std::string_view key;
+  std::string_view name;
+};
+/// Keys that a label beside a point has room for.
+constexpr std::array<BriefKey, 7> kBriefKeys{{{"plan.tensor_parallel", "tp"},
+                                              {"plan.pipeline_parallel", "pp"},
+                                              {"plan.context_parallel", "cp"},
+                                              {"plan.expert_parallel", "ep"},
+                                              {"plan.zero_stage", "ZeRO"},
+                                              {"plan.micro_batch_size", "mbs"},
+                                              {"plan.recompute", "recompute"}}};
+
+/// Returns the values of plans in the brief keys that they differ in.
+std::vector<std::string> brief_names(const std::vector<FoundPlan>& plans, const Space& space) {
   std::vector<std::string> texts(plans.size());
-  for (std::size_t k = 0; k < keys.size(); ++k) {
+  for (std::size_t k = 0; k < space.keys().size(); ++k) {
+    const auto* const brief = std::ranges::find(kBriefKeys, space.keys()[k].key, &BriefKey::key);
     const bool alike = std::ranges::all_of(
         plans, [&](const FoundPlan& plan) { return plan.trial.values[k] == plans.front().trial.values[k]; });
-    if (alike) continue;
+    if (brief == kBriefKeys.end() || alike) continue;
     for (std::size_t i = 0; i < plans.size(); ++i) {
       const std::string& value = plans[i].trial.values[k];
-      if (!value.empty()) texts[i] += (texts[i].empty() ? "" : ", ") + names[k] + " " + value;
+      if (!value.empty())
+        texts[i] += fmt::format("{}{} {}", texts[i].empty() ? "" : ", ", brief->name, value);
     }
   }
   return texts;
@@ -71,7 +84,7 @@ ChartScene weighed_scene(const SearchResult& result, const Space& space, const S
                    axis_of_figure(key_label(weight.key()), xs, true),
                    axis_of_figure(key_label(request.objective.key()), ys, true)};
   // The two ends of the front are named: the best plan, and the one that weighs least.
-  const std::vector<std::string> names = names_of_plans(front, space);
+  const std::vector<std::string> names = brief_names(front, space);
   for (const std::size_t i : {std::size_t{0}, front.size() - 1}) {
     if (front.empty() || (i == 0 && front.size() == 1)) continue;
     scene.labels.push_back({best.points[i].first, best.points[i].second, names[i]});

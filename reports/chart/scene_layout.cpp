@@ -16,7 +16,8 @@ namespace {
 constexpr double kMargin = 8, kPartGap = 6, kTickLength = 4, kSampleWidth = 22, kLegendGap = 12;
 constexpr double kLineHeight = 14, kCaptionHeight = 12, kRoomOfTick = 46, kRoomOfRow = 30, kRowHeight = 19,
                  kCellHeight = 26;
-constexpr double kMostOfNames = 0.38;  // share of the width
+constexpr double kMostOfNames = 0.38;   // share of the width
+constexpr double kCaptionShare = 0.93;  // of the width: some fonts are wider
 constexpr double kUsualHeight = 0.62, kMostPlot = 1400;
 constexpr double kLogPad = 0.03, kPad = 0.04;
 
@@ -108,7 +109,8 @@ double place_legend(const ChartScene& scene, SceneLayout& layout) {
   };
   for (std::size_t i = 0; i < scene.series.size(); ++i)
     add(LegendEntry::Kind::series, i, scene.series[i].name);
-  for (std::size_t i = 0; i < scene.rules.size(); ++i) add(LegendEntry::Kind::rule, i, scene.rules[i].name);
+  for (std::size_t i = 0; i < scene.rules.size(); ++i)
+    if (is_on_paper(scene.rules[i], layout)) add(LegendEntry::Kind::rule, i, scene.rules[i].name);
   return layout.legend.empty() ? 0 : y + kLineHeight + 2;
 }
 
@@ -148,7 +150,7 @@ void thin_across(std::vector<SceneTick>& ticks, double right) {
   ticks = std::move(kept);
 }
 
-/// Drops ticks that would touch the one before, as for level axes, from the top down or the bottom up.
+/// Drops labels of an upright axis that would touch the one before.
 void thin_upright(std::vector<SceneTick>& ticks) {
   double last = std::numeric_limits<double>::infinity();
   for (SceneTick& tick : ticks) {
@@ -221,6 +223,11 @@ std::vector<SceneTick> PlacedAxis::ticks(int wanted) const {
   return ticks;
 }
 
+bool is_on_paper(const SceneRule& rule, const SceneLayout& layout) {
+  if (rule.kind == RuleKind::horizontal) return layout.y.takes(rule.at);
+  return rule.kind == RuleKind::vertical ? layout.x.takes(rule.at) : rule.at > 0 && std::isfinite(rule.at);
+}
+
 SceneLayout layout_of(const ChartScene& scene, const SceneFormat& format) {
   const auto [x, y] = extents_of(scene);
   SceneLayout layout(padded(scene.x, x), padded(scene.y, y));
@@ -228,7 +235,7 @@ SceneLayout layout_of(const ChartScene& scene, const SceneFormat& format) {
   layout.width = format.width;
   const double inner = layout.width - 2 * kMargin;
   if (format.title) layout.title = fitting_picture_text(scene.title, inner / 1.06, kTitleSize);
-  if (format.caption) layout.caption = picture_text_lines(scene.caption, inner, kSmallSize);
+  if (format.caption) layout.caption = picture_text_lines(scene.caption, kCaptionShare * inner, kSmallSize);
   double top = kMargin + (layout.title.empty() ? 0 : kTitleSize + kPartGap);
   const double legend = place_legend(scene, layout);
   for (LegendEntry& entry : layout.legend) entry.y += top + kSmallSize;

@@ -58,6 +58,9 @@ struct SceneLayout {
   double names_width = 0;  ///< of the labels of y
 };
 
+/// Returns true if the axes have a place for the rule: a logarithmic one has none for a limit of 0.
+[[nodiscard]] bool is_on_paper(const SceneRule& rule, const SceneLayout& layout);
+
 [[nodiscard]] SceneLayout layout_of(const ChartScene& scene, const SceneFormat& format);
 
 }  // namespace orrery

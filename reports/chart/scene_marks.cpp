@@ -20,7 +20,7 @@ constexpr double kLineDetail = 0.25;
 constexpr double kCloudCell = 1.5;
 constexpr double kBarShare = 0.72;  // of the room of a row
 /// With more points than these a line has no marks but every few points.
-constexpr std::size_t kMostMarks = 24;
+constexpr std::size_t kMostMarks = 60;
 
 struct Spot {
   double x = 0, y = 0;

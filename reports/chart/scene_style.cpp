@@ -54,8 +54,8 @@ std::string scene_css(const SceneFormat& format) {
   return fmt::format(
       "text{{font-family:{}}}.t{{font-size:{}px;font-weight:bold}}.l{{font-size:{}px}}.m{{font-size:{}px}}"
       ".g,.a,.r,.o,.c0,.c1,.c2,.d{{fill:none}}.g,.a{{stroke-width:.8}}.r{{stroke-width:1.1}}"
-      ".d{{stroke-width:1.6;stroke-linejoin:round}}.o{{stroke-width:1}}.p{{stroke-width:.5}}.h{{stroke-width:"
-      "2.5;stroke-linejoin:round;paint-order:stroke}}"
+      ".d{{stroke-width:1.6;stroke-linejoin:round}}.o{{stroke-width:1}}.p{{stroke-width:.5}}"
+      ".h{{stroke-width:2.5;stroke-linejoin:round;paint-order:stroke}}"
       ".c0,.c1,.c2{{stroke-width:2.6;stroke-linecap:round}}{}@media (prefers-color-scheme:dark){{{}}}",
       family, kTitleSize, kLabelSize, kSmallSize, colours(false), colours(true));
 }

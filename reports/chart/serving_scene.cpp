@@ -104,6 +104,9 @@ ChartScene rate_scene(const std::vector<ServedRate>& rates, const Report& at_cap
   scene.y = axis_of_figure("latency (s)", latencies, true);
   scene.caption = fmt::format("{} requests at each rate, {} GPUs", capacity.requests, at_capacity.gpus);
   if (!at_capacity.model.empty()) scene.caption += "; " + at_capacity.model;
+  if (!capacity.broken.empty())
+    scene.caption +=
+        capacity.broken == "queue" ? "; with more the queue grows" : "; more exceed " + capacity.broken;
   scene.caption += ".";
   return scene;
 }

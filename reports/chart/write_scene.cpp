@@ -96,7 +96,8 @@ class SceneWriter {
   void draw_contents() {
     if (scene_.map) body_ += drawn_map(scene_, layout_);
     body_ += drawn_bars(scene_, layout_);
-    for (const SceneRule& rule : scene_.rules) draw_rule(rule);
+    for (const SceneRule& rule : scene_.rules)
+      if (is_on_paper(rule, layout_)) draw_rule(rule);
     for (std::size_t i = 0; i < scene_.series.size(); ++i)
       if (scene_.series[i].mark != SeriesMark::bars)
         body_ += drawn_series(scene_.series[i], styles_[i], layout_);
@@ -149,9 +150,10 @@ class SceneWriter {
     for (const SceneLabel& label : scene_.labels) {
       if (!layout_.x.takes(label.x) || !layout_.y.takes(label.y)) continue;
       const double x = layout_.x.at(label.x);
-      const bool right = x + 7 + picture_text_width(label.text, kSmallSize) < layout_.width - 4;
+      const bool right = x < layout_.width / 2;
+      const double room = (right ? layout_.width - 4 - x : x - layout_.left) - 8;
       write("m h", right ? "" : " text-anchor=\"end\"", right ? x + 6 : x - 6, layout_.y.at(label.y) - 4,
-            label.text);
+            fitting_picture_text(label.text, room, kSmallSize));
     }
   }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "reports/chart/key_label.hpp"
 #include "studies/elastic/elastic.hpp"
 
 namespace orrery {
@@ -41,7 +42,7 @@ ChartScene elastic_scene(const ElasticRun& run) {
            fmt::format("{}: {} workers", changes_text(run.phases[i - 1], phase), phase.report.workers)});
   }
   scene.title = run.phases.empty() ? "" : run.phases.front().report.name;
-  scene.caption = fmt::format("{:.4g} tokens in {:.4g} h: {:.4g} tokens/s.", run.tokens(),
+  scene.caption = fmt::format("{} tokens in {:.4g} h: {:.0f} tokens/s.", chart_number(run.tokens()),
                               run.seconds() / 3600, run.tokens() / run.seconds());
   scene.x = {"step of the run"};
   scene.y = {"step time (s)", AxisScale::linear, {}, {}, true};

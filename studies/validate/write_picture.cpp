@@ -17,7 +17,7 @@ namespace orrery {
 namespace {
 
 constexpr const char* kUsualFigure = "step_time_s";
-/// Tables that have a mark each, at most; more are told apart by their constants alone.
+/// Limit on the tables that have a mark each; more are told apart by their constants alone.
 constexpr std::size_t kMostTables = 5;
 constexpr double kBand = 1.25;
 

@@ -74,10 +74,10 @@ class StudyPictures(CommandLineCase):
         self.assertIn("equal", texts)
 
     def test_converge_draws_its_target(self):
-        short = ("converge", EXAMPLES / "converge-gossip.json", "problem.iterations=50", "--target", "0.5")
+        short = ("converge", EXAMPLES / "converge-gossip.json", "problem.iterations=50", "--target", "0.66")
         width, texts = self.drawn(*short, "--width", "column", "--height", "3in")
         self.assertEqual(width, 320)
-        self.assertIn("target, a loss of 0.5", texts)
+        self.assertIn("target, a loss of 0.66", texts)
 
     def test_gossip_draws_its_law_and_writes_csv(self):
         _, texts = self.drawn("gossip", "ring", "complete")

@@ -97,7 +97,7 @@ MAY_INCLUDE = {
     "studies/sensitivity": FACE + CONFIG + ["sim/run"],
     "studies/long_run": FACE + ["sim/long_run", "reports/picture"],
     "studies/jobs": FACE + CONFIG + TOPOLOGIES + ["sim/network", "sim/serving", "sim/long_run"],
-    "studies/elastic": FACE + CONFIG + ["reports", "reports/text", "reports/picture", "reports/chart", "sim/run"] + TOPOLOGIES + WORKLOADS,
+    "studies/elastic": FACE + CONFIG + ["reports/text", "reports/chart", "sim/run"] + TOPOLOGIES + WORKLOADS,
     "studies/post_training": FACE + CONFIG + ["sim/cost", "sim/metrics", "sim/run", "sim/serving", "sim/step"] + WORKLOADS,
     "studies/validate": FACE + CONFIG + REPORTS + ["sim/metrics", "sim/run"],
     "studies/calibrate": FACE + CONFIG + ["studies/validate"],

@@ -135,6 +135,17 @@ TEST_CASE("values that an axis has no place for are left out") {
   CHECK(count(body(svg), "L") == 1);
 }
 
+TEST_CASE("a limit that a logarithmic axis has no place for is left out") {
+  ChartScene scene{"", "", {"x"}, {"y"}};
+  scene.y.scale = AxisScale::logarithmic;
+  scene.series.push_back({"", SeriesMark::line, {{0, 1}, {4, 100}}});
+  scene.rules = {{RuleKind::horizontal, 0, "a target of 0"}, {RuleKind::horizontal, 10, "ten"}};
+  const std::string svg = drawn(scene);
+  CHECK(svg.find("nan") == std::string::npos);
+  CHECK(svg.find("a target of 0") == std::string::npos);
+  CHECK(svg.find(">ten<") != std::string::npos);
+}
+
 TEST_CASE("nothing to draw is a chart without marks") {
   const ChartScene scene{"", "", {"x"}, {"y"}};
   CHECK(drawn(scene).find("nan") == std::string::npos);
