@@ -164,8 +164,8 @@ class LongRunReader {
       const Json& law = component["distribution"];
       const bool drawn = law == kFailureLawNames[static_cast<std::size_t>(FailureLaw::empirical)];
       const bool ages = law == kFailureLawNames[static_cast<std::size_t>(FailureLaw::weibull)];
-      const auto drop = [&, &known = component](const char* key, bool has) {
-        if (!has && !known.contains(key)) merged["components"][name].erase(key);
+      const auto drop = [&, &known = component, &of = name](const char* key, bool has) {
+        if (!has && !known.contains(key)) merged["components"][of].erase(key);
       };
       for (const char* key : {"shape", "age_hours"}) drop(key, ages);
       for (const char* key : {"mtbf_hours", "units"}) drop(key, !drawn);
