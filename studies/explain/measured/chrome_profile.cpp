@@ -16,7 +16,7 @@
 namespace orrery {
 namespace {
 
-using Json = nlohmann::json;
+using MeasuredJson = nlohmann::json;
 
 /// Stands for times that are written and are none: beyond every clock, before all of them.
 constexpr std::int64_t kNoClock = -2'400'000'000'000'000'000;
@@ -77,7 +77,7 @@ bool is_launch(std::string_view cat) {
   return std::ranges::find(kCategories, cat) != std::end(kCategories);
 }
 
-class TraceHandler : public nlohmann::json_sax<Json> {
+class TraceHandler : public nlohmann::json_sax<MeasuredJson> {
  public:
   explicit TraceHandler(const std::string& source) : builder_(source, "PyTorch profiler"), source_(source) {}
 
@@ -117,7 +117,7 @@ class TraceHandler : public nlohmann::json_sax<Json> {
     --depth_;
     return true;
   }
-  bool parse_error(std::size_t position, const std::string&, const Json::exception&) override {
+  bool parse_error(std::size_t position, const std::string&, const MeasuredJson::exception&) override {
     throw InputError({Diagnostic{
         source_, 0, 0, "", "the trace breaks off, or is no JSON, at byte " + std::to_string(position)}});
   }
@@ -256,7 +256,7 @@ class TraceHandler : public nlohmann::json_sax<Json> {
 Profile read_chrome_profile(std::streambuf& bytes, const std::string& source) {
   std::istream stream(&bytes);
   TraceHandler handler(source);
-  Json::sax_parse(stream, &handler);
+  MeasuredJson::sax_parse(stream, &handler);
   return std::move(handler).finish();
 }
 

@@ -16,7 +16,7 @@
 namespace orrery {
 namespace {
 
-using Json = nlohmann::json;
+using MeasuredJson = nlohmann::json;
 
 /// vLLM's names of the numbers, ours, and the unit of theirs in seconds.
 struct TheirFigure {
@@ -50,7 +50,7 @@ std::string our_latency(std::string_view theirs) {
 }
 
 /// Takes the numbers of the outermost object; the lists of all requests pass by.
-class ResultsHandler : public nlohmann::json_sax<Json> {
+class ResultsHandler : public nlohmann::json_sax<MeasuredJson> {
  public:
   ResultsHandler(ServingMeasurement& into, std::string source) : into_(into), source_(std::move(source)) {}
 
@@ -69,7 +69,7 @@ class ResultsHandler : public nlohmann::json_sax<Json> {
     if (depth_ == 1) key_ = value;
     return true;
   }
-  bool parse_error(std::size_t position, const std::string& read, const Json::exception&) override {
+  bool parse_error(std::size_t position, const std::string& read, const MeasuredJson::exception&) override {
     std::string_view last = read;
     constexpr std::size_t kShown = 40;
     last = last.substr(last.find_last_of(" \t\n:,[") + 1);  // what was read of the value
@@ -134,7 +134,7 @@ ServingMeasurement read_serving_results(std::streambuf& bytes, const std::string
   measured.source = source;
   std::istream stream(&bytes);
   ResultsHandler handler(measured, source);
-  Json::sax_parse(stream, &handler);
+  MeasuredJson::sax_parse(stream, &handler);
   const auto latency = [](const auto& figure) {
     return figure.first.starts_with("ttft_s") || figure.first.starts_with("tpot_s") ||
            figure.first.starts_with("end_to_end_s");
