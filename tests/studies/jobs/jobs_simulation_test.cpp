@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "sim/serving/random_stream.hpp"
+#include "tests/sanitized.hpp"
 
 using namespace orrery;
 
@@ -216,7 +217,8 @@ TEST_CASE("every picosecond of every GPU is accounted for once, and the same aga
     }
 }
 
-TEST_CASE("jobs that leave for each other for ever are an error") {
+// A million events, which take minutes under the sanitizers.
+TEST_CASE("jobs that leave for each other for ever are an error" * doctest::skip(test::kSanitized)) {
   JobsModel model = gpus_alone(1, JobQueueing::gang);
   model.slice_ps = kSecond;
   add(model, 0, 5'000'000);
@@ -224,7 +226,7 @@ TEST_CASE("jobs that leave for each other for ever are an error") {
   CHECK_THROWS(static_cast<void>(simulate_jobs(model)));
 }
 
-TEST_CASE("the mean wait at one server is that of queueing theory") {
+TEST_CASE("the mean wait at one server is that of queueing theory" * doctest::skip(test::kSanitized)) {
   // Arrivals without memory at 0.6 of the server's rate. M/M/1: 0.6 / (1 - 0.6) = 1.5 service times; M/D/1:
   // half of that. Waits of neighbours are alike for some 1 / (1 - 0.6)^2 services, so that the error of the
   // mean over 200,000 jobs is about a hundredth; three times that is allowed.
