@@ -48,10 +48,10 @@ std::vector<double> paces(const Report& step, std::int64_t repetitions, std::uin
 
 class LongRunStudy {
  public:
-  LongRunStudy(const Experiment& experiment, const SimulateStep& simulate)
+  LongRunStudy(const Experiment& experiment, PreparedRun prepared)
       : run_(*experiment.run), seed_(static_cast<std::uint64_t>(experiment.simulation.seed)) {
     result_.experiment = experiment;
-    result_.prepared = prepare_run(experiment, simulate);
+    result_.prepared = std::move(prepared);
   }
 
   LongRunResult study() {
@@ -232,7 +232,7 @@ double LongRunResult::mean_hours_between_stops() const {
 }
 
 LongRunResult simulate_long_run(const Experiment& experiment, const SimulateStep& simulate) {
-  return LongRunStudy(experiment, simulate).study();
+  return LongRunStudy(experiment, prepare_run(experiment, simulate)).study();
 }
 
 LongRunFigures figures_of_long_run(const LongRunResult& result) {
