@@ -64,9 +64,9 @@ const std::vector<Field<PostTraining>>& post_training_fields() {
           "how weights come to rollouts on other GPUs"),
       T::number("sync_tensor_us", "us", 0, 1e6, &P::sync_tensor_us, "350",
                 "host time to export a tensor and load it (160 to 770)"),
-      T::number(
-          "sync_parameter_us", "us", 0, 1e3, &P::sync_parameter_us, "1.5",
-          "broadcast: host time of a parameter of the engine when it lists them, for each tensor (1 to 3)"),
+      T::number("sync_parameter_us", "us", 0, 1e3, &P::sync_parameter_us, "1.5",
+                "broadcast: host time of a parameter of the engine when it lists them, for each tensor (1 to "
+                "1.5 in an imitation)"),
       T::number("sync_bucket_mb", "1e6 bytes", 1, 1e6, &P::sync_bucket_mb, "1024",
                 "checkpoint-engine, packed-broadcast: weights that are on their way together"),
       T::choice(
