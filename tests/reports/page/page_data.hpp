@@ -75,8 +75,9 @@ template <class Number>
 std::vector<Number> column_of(std::string_view html, const std::string& name) {
   const std::string bytes = unpacked(html, name, sizeof(Number));
   std::vector<Number> numbers(bytes.size() / sizeof(Number));
+  if (numbers.empty()) return numbers;
   std::memcpy(numbers.data(), bytes.data(), numbers.size() * sizeof(Number));
-  if (!bytes.empty() && has_differences(html, name))
+  if (has_differences(html, name))
     for (std::size_t i = 1; i < numbers.size(); ++i)
       numbers[i] = static_cast<Number>(numbers[i] + numbers[i - 1]);
   return numbers;
