@@ -62,7 +62,9 @@ TEST_CASE("what is read again is the same, and needs no search") {
   CHECK(simulate(again).makespan_ps == simulate(read.experiment).makespan_ps);
 }
 
-TEST_CASE("without a plan the simplest is taken where it fits, else the best") {
+// Figures alone; the test above searches as well under the sanitizers.
+TEST_CASE("without a plan the simplest is taken where it fits, else the best" *
+          doctest::skip(test::kSanitized)) {
   const Experiment small =
       chosen(R"({"model": "gpt3-125m", "cluster": {"base": "dgx-a100-80gb", "nodes": 1}})");
   CHECK(small.plan_reason.empty());

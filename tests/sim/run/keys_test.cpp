@@ -259,7 +259,7 @@ struct Met {
 };
 
 /// Once a key has shown an effect, each experiment is run with one in this many of its values.
-constexpr std::size_t kOneValueIn = test::kSanitized ? 24 : 2;
+constexpr std::size_t kOneValueIn = test::kSanitized ? 72 : 2;
 
 /// With every value of every key in turn, compares the simulator's report with that of a fresh one.
 void compare_all(const std::string& text, const Values& values, std::size_t turn, Met& met) {

@@ -10,6 +10,7 @@
 #include "sim/engine/engine.hpp"
 #include "sim/run/prepare.hpp"
 #include "studies/explain/explain.hpp"
+#include "tests/sanitized.hpp"
 #include "tests/sim/run/experiments.hpp"
 
 using namespace orrery;
@@ -313,6 +314,7 @@ TEST_CASE("all pairs of changes are told apart, with their sizes") {
   const std::vector<ExplainedCause> of_link = causes_of_the_link();
   for (std::size_t i = 0; i < all.size(); ++i)
     for (std::size_t k = i + 1; k < all.size(); ++k) {
+      if (test::kSanitized && (i + k) % 3 != 0) continue;
       CAPTURE(all[i].cause);
       CAPTURE(all[k].cause);
       const Explanation both = explanation_of_both(all[i], all[k]);
