@@ -63,6 +63,8 @@ class LaunchArguments {
   /// know.
   void rest(std::string_view (*reason_of)(std::string_view name));
 
+  /// Returns all arguments, replaced ones too.
+  [[nodiscard]] const std::vector<LaunchArgument>& list() const { return list_; }
   [[nodiscard]] Draft& draft() { return draft_; }
   [[nodiscard]] const ImportContext& context() const { return context_; }
 
