@@ -25,8 +25,8 @@ constexpr std::array<Section, 5> kSections{{
 /// Where an item stands: "line 12", or what gave it.
 std::string place_of(const FilePlace& place, const std::string& heading) {
   if (place.file.empty()) return "";
-  if (place.file != heading) return place.text();
-  return place.line > 0 ? fmt::format("line {}:", place.line) : "";
+  if (place.file == heading && place.line == 0) return "";
+  return place.text_within(heading) + (place.file == heading ? ":" : "");
 }
 
 /// "line 12:  key value -> ours  (note)", without the parts that are empty.

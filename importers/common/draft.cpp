@@ -55,7 +55,7 @@ void Draft::map(const SourceKey& key, std::string_view ours, Json value, std::st
       return;
     }
     before.fate = Fate::ignored;
-    before.note = fmt::format("{} is given again at {}", ours, key.place.text());
+    before.note = fmt::format("{} is given again at {}", ours, key.place.text_within(before.place.file));
   }
   if (known != facts_.end() && !known->second.stated) {
     ImportItem& before = items_[known->second.item];

@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
+#include "importers/common/python_value.hpp"
+#include "importers/common/shell_script.hpp"
 #include "importers/frameworks/command_line.hpp"
 #include "importers/frameworks/deepspeed.hpp"
 #include "importers/frameworks/hf_trainer.hpp"
 #include "importers/frameworks/megatron.hpp"
-#include "importers/frameworks/python_value.hpp"
-#include "importers/frameworks/shell_script.hpp"
 
 namespace orrery::importers::frameworks {
 namespace {

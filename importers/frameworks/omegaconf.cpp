@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "importers/common/python_value.hpp"
 #include "importers/frameworks/arguments.hpp"
-#include "importers/frameworks/python_value.hpp"
 
 namespace orrery::importers::frameworks {
 namespace {

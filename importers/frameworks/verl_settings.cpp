@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "importers/common/python_value.hpp"
+#include "importers/common/shell_script.hpp"
 #include "importers/frameworks/arguments.hpp"
 #include "importers/frameworks/omegaconf.hpp"
-#include "importers/frameworks/python_value.hpp"
-#include "importers/frameworks/shell_script.hpp"
 
 namespace orrery::importers::frameworks {
 namespace {

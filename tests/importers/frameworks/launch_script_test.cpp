@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <string>
 
+#include "importers/common/shell_arithmetic.hpp"
+#include "importers/common/shell_script.hpp"
 #include "importers/frameworks/imported.hpp"
-#include "importers/frameworks/shell_arithmetic.hpp"
-#include "importers/frameworks/shell_script.hpp"
 #include "orrery/error.hpp"
 
 namespace orrery::importers::frameworks {

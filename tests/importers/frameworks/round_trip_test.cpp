@@ -210,7 +210,7 @@ std::string file_name(const std::string& framework) {
   return framework == "torchtitan" ? "train.toml" : framework == "nemo" ? "overrides.yaml" : "launch.sh";
 }
 
-/// What the export says of a key that does not come back: a reason, or that it has no effect.
+/// Returns true if the export gives a reason why a key does not come back, or says that it has no effect.
 bool is_said(const ExportReport& report, const std::string& key) {
   const auto entry = std::ranges::find(report.entries(), key, &Entry::key);
   if (entry == report.entries().end()) return true;  // of the machine, or of another part

@@ -1,9 +1,9 @@
-#include "importers/frameworks/shell_arithmetic.hpp"
+#include "importers/common/shell_arithmetic.hpp"
 
 #include <array>
 #include <cctype>
 
-namespace orrery::importers::frameworks {
+namespace orrery::importers {
 namespace {
 
 constexpr int kDeepestNumber = 64;  ///< brackets within brackets
@@ -144,4 +144,4 @@ ShellInteger shell_arithmetic(std::string_view expression, const ShellNumber& va
   return Arithmetic(expression, variable).whole();
 }
 
-}  // namespace orrery::importers::frameworks
+}  // namespace orrery::importers

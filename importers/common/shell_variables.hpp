@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "importers/frameworks/placed_text.hpp"
-#include "importers/frameworks/shell_tokens.hpp"
+#include "importers/common/placed_text.hpp"
+#include "importers/common/shell_tokens.hpp"
 
-namespace orrery::importers::frameworks {
+namespace orrery::importers {
 
 /// Holds what is known of variables. What has no value stays in a text as ${NAME}: NAME is then the variable
 /// that a user has to give.
@@ -62,4 +62,4 @@ class ShellVariables {
   std::size_t spent_ = 0;
 };
 
-}  // namespace orrery::importers::frameworks
+}  // namespace orrery::importers

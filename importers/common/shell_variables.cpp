@@ -1,4 +1,4 @@
-#include "importers/frameworks/shell_variables.hpp"
+#include "importers/common/shell_variables.hpp"
 
 #include <fmt/format.h>
 
@@ -6,11 +6,11 @@
 #include <cctype>
 #include <utility>
 
-#include "importers/frameworks/arguments.hpp"
-#include "importers/frameworks/shell_arithmetic.hpp"
+#include "importers/common/shell_arithmetic.hpp"
+#include "importers/common/values.hpp"
 #include "orrery/error.hpp"
 
-namespace orrery::importers::frameworks {
+namespace orrery::importers {
 namespace {
 
 constexpr int kDeepestDefault = 16;            ///< defaults within defaults
@@ -280,4 +280,4 @@ void ShellVariables::expand_name(const std::string& name, bool quoted, bool all,
   }
 }
 
-}  // namespace orrery::importers::frameworks
+}  // namespace orrery::importers

@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
+#include "importers/common/placed_text.hpp"
+#include "importers/common/shell_variables.hpp"
 #include "importers/common/source_file.hpp"
-#include "importers/frameworks/placed_text.hpp"
-#include "importers/frameworks/shell_variables.hpp"
 
-namespace orrery::importers::frameworks {
+namespace orrery::importers {
 
 struct ShellCommand {
   std::vector<PlacedText> words;
@@ -27,4 +27,4 @@ struct ShellScript {
 /// what it sets in doubt.
 [[nodiscard]] ShellScript read_shell_script(const SourceFile& file, ShellVariables& variables);
 
-}  // namespace orrery::importers::frameworks
+}  // namespace orrery::importers

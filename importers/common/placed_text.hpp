@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace orrery::importers::frameworks {
+namespace orrery::importers {
 
 /// Longer texts come from variables that double each other again and again.
 inline constexpr std::size_t kMostExpanded = 1'000'000;
@@ -56,4 +56,4 @@ class PlacedText {
 /// Returns the words of a text, cut at blanks and ends of lines; quotes hold words together and are dropped.
 [[nodiscard]] std::vector<PlacedText> words_in(const PlacedText& text);
 
-}  // namespace orrery::importers::frameworks
+}  // namespace orrery::importers

@@ -1,27 +1,12 @@
-#include "importers/frameworks/python_value.hpp"
+#include "importers/common/python_value.hpp"
 
-#include <charconv>
-#include <cmath>
-#include <cstdint>
-#include <optional>
+#include <algorithm>
 #include <string>
 
-namespace orrery::importers::frameworks {
+#include "importers/common/text_lines.hpp"
+
+namespace orrery::importers {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return "";
-  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
-}
-
-template <class Number>
-std::optional<Number> number_in(std::string_view text) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 /// A list of scalars; the text as it is where there is more in it.
 Json list_in(std::string_view text) {
@@ -42,8 +27,8 @@ Json word_value(std::string_view word) {
   const std::string_view text = trimmed(word);
   if (text == "True" || text == "true") return true;
   if (text == "False" || text == "false") return false;
-  if (const auto whole = number_in<std::int64_t>(text)) return *whole;
-  if (const auto number = number_in<double>(text); number && std::isfinite(*number)) return *number;
+  if (const auto whole = integer_of(text)) return *whole;
+  if (const auto number = number_of(text)) return *number;
   return text;
 }
 
@@ -57,4 +42,4 @@ Json python_value(std::string_view whole) {
   return list ? list_in(text) : word_value(text);
 }
 
-}  // namespace orrery::importers::frameworks
+}  // namespace orrery::importers

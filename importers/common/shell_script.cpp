@@ -1,4 +1,4 @@
-#include "importers/frameworks/shell_script.hpp"
+#include "importers/common/shell_script.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,9 +6,9 @@
 #include <optional>
 #include <utility>
 
-#include "importers/frameworks/shell_condition.hpp"
+#include "importers/common/shell_condition.hpp"
 
-namespace orrery::importers::frameworks {
+namespace orrery::importers {
 namespace {
 
 using TokenKind = ShellToken::Kind;
@@ -347,4 +347,4 @@ ShellScript read_shell_script(const SourceFile& file, ShellVariables& variables)
   return script;
 }
 
-}  // namespace orrery::importers::frameworks
+}  // namespace orrery::importers

@@ -4,9 +4,9 @@
 #include <string_view>
 #include <vector>
 
-#include "importers/frameworks/placed_text.hpp"
+#include "importers/common/placed_text.hpp"
 
-namespace orrery::importers::frameworks {
+namespace orrery::importers {
 
 struct ShellToken {
   enum class Kind { word, op, end };  ///< `end` of a line, or a semicolon
@@ -21,4 +21,4 @@ struct ShellToken {
 /// Quotes and brackets that do not end reach to the end of the script.
 [[nodiscard]] std::vector<ShellToken> shell_tokens(const PlacedText& script);
 
-}  // namespace orrery::importers::frameworks
+}  // namespace orrery::importers

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace orrery::importers::frameworks {
+namespace orrery::importers {
 
 /// Returns the value of a variable; nothing where it has none that is a whole number.
 using ShellNumber = std::function<std::optional<std::int64_t>(const std::string& name)>;
@@ -17,4 +17,4 @@ using ShellNumber = std::function<std::optional<std::int64_t>(const std::string&
 [[nodiscard]] std::optional<std::int64_t> shell_arithmetic(std::string_view expression,
                                                            const ShellNumber& variable);
 
-}  // namespace orrery::importers::frameworks
+}  // namespace orrery::importers

@@ -1,10 +1,10 @@
-#include "importers/frameworks/shell_tokens.hpp"
+#include "importers/common/shell_tokens.hpp"
 
 #include <algorithm>
 #include <string>
 #include <utility>
 
-namespace orrery::importers::frameworks {
+namespace orrery::importers {
 namespace {
 
 constexpr int kDeepestQuote = 32;  ///< quotes and substitutions within each other
@@ -208,4 +208,4 @@ std::vector<PlacedText> words_in(const PlacedText& text) {
 
 std::vector<ShellToken> shell_tokens(const PlacedText& script) { return Lexer(script).tokens(); }
 
-}  // namespace orrery::importers::frameworks
+}  // namespace orrery::importers

@@ -1,12 +1,12 @@
-#include "importers/frameworks/shell_condition.hpp"
+#include "importers/common/shell_condition.hpp"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-#include "importers/frameworks/arguments.hpp"
+#include "importers/common/values.hpp"
 
-namespace orrery::importers::frameworks {
+namespace orrery::importers {
 namespace {
 
 using TokenKind = ShellToken::Kind;
@@ -157,4 +157,4 @@ ShellTest shell_test(const std::vector<ShellToken>& tokens, std::size_t& at, She
   return inverted ? negated(test) : test;
 }
 
-}  // namespace orrery::importers::frameworks
+}  // namespace orrery::importers

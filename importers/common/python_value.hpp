@@ -5,7 +5,7 @@
 
 #include "config/text/json.hpp"
 
-namespace orrery::importers::frameworks {
+namespace orrery::importers {
 
 /// Returns None, True, 4096, 1e-05, 'text' or [1, 2] as a value; anything else as the text that it is.
 [[nodiscard]] Json python_value(std::string_view text);
@@ -13,4 +13,4 @@ namespace orrery::importers::frameworks {
 /// Returns a word of a command line as a value: true, 4096, 1e-05, or text.
 [[nodiscard]] Json word_value(std::string_view word);
 
-}  // namespace orrery::importers::frameworks
+}  // namespace orrery::importers

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "importers/frameworks/shell_variables.hpp"
+#include "importers/common/shell_variables.hpp"
 
-namespace orrery::importers::frameworks {
+namespace orrery::importers {
 
 struct ShellTest {
   std::optional<bool> holds;  ///< nothing where a variable has no value, or a file is asked for
@@ -26,4 +26,4 @@ struct ShellTest {
 /// Returns the first variable in `text` that has no value: TP of "${TP}".
 [[nodiscard]] std::string open_name(const std::string& text);
 
-}  // namespace orrery::importers::frameworks
+}  // namespace orrery::importers
