@@ -148,8 +148,7 @@ class VerlReader {
     for (const char* idle : {"data.gen_batch_size", "algorithm.filter_groups.max_num_gen_batches"})
       all_.ignore(idle, "groups are generated until enough of them are kept");
     for (const char* told :
-         {"async_training.use_rollout_log_probs", "actor_rollout_ref.actor.use_rollout_log_probs",
-          "algorithm.rollout_correction.bypass_mode"})
+         {"actor_rollout_ref.actor.use_rollout_log_probs", "algorithm.rollout_correction.bypass_mode"})
       if (is_on(told)) all_.became(told, in_section("old_log_probabilities"), false);
   }
 
@@ -186,6 +185,10 @@ class VerlReader {
     const bool partial = is_on(kPartial, true) && updates > 0;
     if (all_.contains(kPartial)) all_.became(kPartial, in_section("partial_rollouts"), partial);
     draft_.default_to(in_section("partial_rollouts"), partial, kVerlDefault);
+    constexpr const char* kEnginesOwn = "async_training.use_rollout_log_probs";
+    if (const auto own = all_.take_flag(kEnginesOwn))
+      all_.became(kEnginesOwn, in_section("old_log_probabilities"), !*own);
+    draft_.default_to(in_section("old_log_probabilities"), false, kVerlDefault);
     constexpr const char* kEngine = "async_training.checkpoint_engine.enable";
     if (is_on(kEngine)) {
       all_.became(kEngine, in_section("weight_sync"), "checkpoint-engine");

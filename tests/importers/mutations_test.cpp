@@ -95,8 +95,9 @@ TEST_CASE("any change of a file is read or refused") {
   const Catalog catalog = Catalog::embedded();
   const auto files = seeds();
   REQUIRE(files.size() == importers().size());
-  for (const auto& [name, texts] : files)
-    for (const std::string& text : texts) {
+  for (const auto& files_of_kind : files)
+    for (const std::string& text : files_of_kind.second) {
+      const std::string& name = files_of_kind.first;
       CAPTURE(name);
       const Importer* kind = importer_for({"seed", text});
       REQUIRE(kind != nullptr);

@@ -246,6 +246,36 @@ trainer: {nnodes: 4, n_gpus_per_node: 8}
   CHECK_FALSE(section.at("roles").contains("reference"));
 }
 
+TEST_CASE("the asynchronous recipe counts a step in mini-batches, and trainers have GPUs of their own") {
+  const Imported result = imported({{"run.sh", R"sh(n_gpus_rollout=4
+n_gpus_training=$((8 - n_gpus_rollout))
+python -m recipe.fully_async_policy.fully_async_main data.train_batch_size=0 data.gen_batch_size=1 \
+    data.max_prompt_length=2048 data.max_response_length=8192 actor_rollout_ref.rollout.n=16 \
+    algorithm.adv_estimator=grpo actor_rollout_ref.actor.strategy=fsdp2 actor_rollout_ref.hybrid_engine=False \
+    actor_rollout_ref.actor.ppo_mini_batch_size=32 actor_rollout_ref.actor.fsdp_config.fsdp_size=2 \
+    actor_rollout_ref.rollout.name=vllm actor_rollout_ref.rollout.tensor_model_parallel_size=1 \
+    trainer.nnodes=1 trainer.n_gpus_per_node=${n_gpus_training} \
+    rollout.nnodes=1 rollout.n_gpus_per_node=${n_gpus_rollout} \
+    async_training.staleness_threshold=0.5 async_training.trigger_parameter_sync_step=4
+)sh"}},
+                                   {"model=qwen2.5-7b"});
+  const nlohmann::json step = experiment_of(result);
+  REQUIRE(step.contains("post_training"));
+  const nlohmann::json& section = step.at("post_training");
+  // 4 mini-batches of 32 prompts between two hand-overs of weights.
+  CHECK(section.at("prompts_per_step") == 128);
+  CHECK(section.at("updates_per_step") == 4);
+  CHECK(section.at("schedule") == "asynchronous");
+  // Half of the samples may be stale: a whole update, rounded up.
+  CHECK(section.at("max_staleness") == 1);
+  CHECK(section.at("partial_rollouts") == true);
+  CHECK(section.at("old_log_probabilities") == false);
+  CHECK_FALSE(section.contains("forward_micro_batch_tokens"));
+  CHECK(section.at("roles").at("rollout").at("gpus") == 4);
+  CHECK(section.at("roles").at("actor").at("plan").at("zero_group_size") == 2);
+  CHECK(step.at("cluster").at("nodes") == 1);
+}
+
 TEST_CASE("what a script of verl leaves open is asked for, and bad values are told") {
   const Imported open = imported({{"run.sh",
                                    "TP=$1\npython3 -m verl.trainer.main_ppo data.train_batch_size=8 "
