@@ -124,7 +124,7 @@ TEST_CASE("Mooncake's hashes say which share of prompts is in the cache") {
 }
 
 TEST_CASE("rows of a trace without a length are no requests") {
-  // Of three rows, one has no length and one a text in its place: nothing was in the cache before the first.
+  // One of three rows has no length, and one a text in its place: nothing was in the cache before the first.
   const std::string trace =
       served_file("lengths.jsonl",
                   R"({"timestamp": 0, "input_length": 1024, "output_length": 5, "hash_ids": [0, 1]}
