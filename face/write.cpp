@@ -11,6 +11,24 @@
 #include "reports/writers.hpp"
 
 namespace orrery {
+namespace {
+
+using FolderWriter = TraceInfo (*)(const RunView&, const RankGrid&, const TraceOptions&, const FileMaker&);
+
+/// A folder with a file for each rank, whole or not at all.
+TraceInfo write_folder(const RecordedRun& run, const TraceOptions& options, const std::string& folder,
+                       FolderWriter writer) {
+  require_training(run.experiment(), "kernels one by one");
+  OutputFolder output(folder);
+  const TraceInfo info = writer(run.state().step->view, run.state().step->grid, options,
+                                [&](const std::string& name, const std::function<void(const Sink&)>& write) {
+                                  write_file(output.file(name), write);
+                                });
+  output.put_in_place();
+  return info;
+}
+
+}  // namespace
 
 void write_json(const Report& report, const Sink& sink) { write_json(report, {}, 2, sink); }
 
@@ -29,15 +47,11 @@ void write_picture(const RecordedRun& run, const PictureOptions& options, const 
 }
 
 TraceInfo write_kineto(const RecordedRun& run, const TraceOptions& options, const std::string& folder) {
-  require_training(run.experiment(), "kernels one by one");
-  OutputFolder output(folder);
-  const TraceInfo info =
-      write_kineto(run.state().step->view, run.state().step->grid, options,
-                   [&](const std::string& name, const std::function<void(const Sink&)>& write) {
-                     write_file(output.file(name), write);
-                   });
-  output.put_in_place();
-  return info;
+  return write_folder(run, options, folder, &write_kineto);
+}
+
+TraceInfo write_chakra(const RecordedRun& run, const TraceOptions& options, const std::string& folder) {
+  return write_folder(run, options, folder, &write_chakra);
 }
 
 void write_page(const RecordedRun& run, const Sink& sink) {

@@ -111,6 +111,8 @@ void pad_vocabulary(Draft& draft) {
 void choose_sequence(Draft& draft) {
   const Json& kind = draft.value("model.kind");
   if (draft.has("model.seq_length") || draft.has("model.base") || kind == "mlp" || kind == "convnet") return;
+  if (const Json& longest = draft.value(launch::kSample); longest.is_number_integer())
+    return draft.default_to("model.seq_length", longest, "the longest sample");
   const std::int64_t context = count_or(draft, launch::kContext, kUsualSequence);
   if (serves(draft))
     return draft.default_to("model.seq_length", context, "the longest that the model was made for");

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "config/experiment/read_experiment.hpp"
+#include "config/experiment/read_post_training.hpp"
 #include "config/schema/aliases.hpp"
 #include "config/schema/experiment_keys.hpp"
 #include "config/schema/overrides.hpp"
@@ -30,8 +31,8 @@ struct Settled {
 
 bool is_key(const std::string& key) {
   const std::vector<std::string>& keys = experiment_keys();
-  return key.starts_with("launch.") || std::ranges::find(keys, key) != keys.end() || key == "model" ||
-         key == "cluster";
+  return key.starts_with("launch.") || key.starts_with("post_training.") ||
+         std::ranges::find(keys, key) != keys.end() || key == "model" || key == "cluster";
 }
 
 /// A part that is given by name is its base.
@@ -95,6 +96,15 @@ Json document_of(const Draft& draft) {
   return document;
 }
 
+/// @throws InputError with what is wrong with the experiment
+void check(const Json& document, const Catalog& catalog, const Menus& menus) {
+  constexpr const char* kSource = "the imported experiment";
+  if (document.contains("post_training"))
+    PostTrainingExperiment(document.dump(), kSource, {}, catalog, menus);
+  else
+    read_experiment_text(document.dump(), kSource, {}, catalog, menus);
+}
+
 }  // namespace
 
 Imported import_files(const ImportRequest& request, const Catalog& catalog, const Menus& menus) {
@@ -113,7 +123,7 @@ Imported import_files(const ImportRequest& request, const Catalog& catalog, cons
   if (draft.stopped()) return imported;
   const Json document = document_of(draft);
   try {
-    read_experiment_text(document.dump(), "the imported experiment", {}, catalog, menus);
+    check(document, catalog, menus);
   } catch (const InputError& error) {
     add_problems(error, draft, imported.items);
     return imported;

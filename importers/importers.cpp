@@ -12,6 +12,7 @@
 #include "importers/frameworks/megatron_yaml.hpp"
 #include "importers/frameworks/nemo.hpp"
 #include "importers/frameworks/torchtitan.hpp"
+#include "importers/frameworks/verl.hpp"
 #include "importers/machines/ibnetdiscover.hpp"
 #include "importers/machines/infragraph.hpp"
 #include "importers/machines/nccl_tests.hpp"
@@ -32,6 +33,8 @@ namespace orrery::importers {
 namespace {
 
 const std::array kImporters{
+    // reinforcement learning, whose files name engines of servers too
+    frameworks::kVerl,
     // requests that are served
     serving::kServingCommands,
     serving::kRequestTrace,

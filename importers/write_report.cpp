@@ -22,9 +22,16 @@ constexpr std::array<Section, 5> kSections{{
     {Fate::ignored, "Ignored"},
 }};
 
-/// "file:line  key value -> ours  (note)", without the parts that are empty.
-std::string line_of(const ImportItem& item) {
-  std::string line = item.place.file.empty() ? "" : item.place.text();
+/// Where an item stands: "line 12", or what gave it.
+std::string place_of(const FilePlace& place, const std::string& heading) {
+  if (place.file.empty()) return "";
+  if (place.file == heading && place.line == 0) return "";
+  return place.text_within(heading) + (place.file == heading ? ":" : "");
+}
+
+/// "line 12:  key value -> ours  (note)", without the parts that are empty.
+std::string line_of(const ImportItem& item, const std::string& heading) {
+  std::string line = place_of(item.place, heading);
   const auto add = [&line](const std::string& text) {
     if (!text.empty()) line += (line.empty() ? "" : "  ") + text;
   };
@@ -38,6 +45,22 @@ std::string line_of(const ImportItem& item) {
   return one_line(line);
 }
 
+bool is_file(const Imported& imported, const std::string& name) {
+  return std::ranges::find(imported.files, name, &ImportedFile::path) != imported.files.end();
+}
+
+/// The items of a section: those of a file below its name, which stands once.
+void write_section(const Imported& imported, Fate fate, const Sink& sink) {
+  std::string heading;
+  for (const ImportItem& item : imported.items) {
+    if (item.fate != fate) continue;
+    const std::string& file = item.place.file;
+    if (is_file(imported, file) && file != heading) sink(fmt::format("  {}\n", one_line(heading = file)));
+    if (!is_file(imported, file)) heading.clear();
+    sink(fmt::format("  {}{}\n", heading.empty() ? "" : "  ", line_of(item, heading)));
+  }
+}
+
 }  // namespace
 
 void write_import_text(const Imported& imported, const Sink& sink) {
@@ -47,8 +70,7 @@ void write_import_text(const Imported& imported, const Sink& sink) {
     const auto count = std::ranges::count(imported.items, section.fate, &ImportItem::fate);
     if (count == 0) continue;
     sink(fmt::format("\n{} {}\n", section.title, count));
-    for (const ImportItem& item : imported.items)
-      if (item.fate == section.fate) sink(fmt::format("  {}\n", line_of(item)));
+    write_section(imported, section.fate, sink);
   }
 }
 

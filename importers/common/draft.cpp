@@ -55,7 +55,7 @@ void Draft::map(const SourceKey& key, std::string_view ours, Json value, std::st
       return;
     }
     before.fate = Fate::ignored;
-    before.note = fmt::format("{} is given again at {}", ours, key.place.text());
+    before.note = fmt::format("{} is given again at {}", ours, key.place.text_within(before.place.file));
   }
   if (known != facts_.end() && !known->second.stated) {
     ImportItem& before = items_[known->second.item];
@@ -127,6 +127,33 @@ bool Draft::stated(std::string_view ours) const {
 const ImportItem* Draft::origin(std::string_view ours) const {
   const auto found = facts_.find(ours);
   return found == facts_.end() ? nullptr : &items_[found->second.item];
+}
+
+void Draft::adopt(const Draft& part, std::string_view owner, std::initializer_list<std::string_view> keys) {
+  const auto is_taken = [&keys](std::string_view ours) {
+    return std::ranges::any_of(keys, [ours](std::string_view key) { return ours.starts_with(key); });
+  };
+  std::map<std::size_t, std::size_t> places;
+  for (std::size_t i = 0; i < part.items_.size(); ++i) {
+    ImportItem item = part.items_[i];
+    if (item.place.file == kUser) continue;
+    if (is_taken(item.ours))
+      item.ours = fmt::format("{}.{}", owner, item.ours);
+    else if (item.fate == Fate::defaulted)
+      continue;
+    places[i] = add(std::move(item));
+  }
+  for (const auto& [ours, fact] : part.facts_)
+    if (is_taken(ours) && places.contains(fact.item))
+      facts_[fmt::format("{}.{}", owner, ours)] = {fact.value, fact.stated, places[fact.item]};
+}
+
+std::map<std::string, Json> Draft::settled_below(std::string_view owner) const {
+  std::map<std::string, Json> below;
+  const std::string prefix = std::string(owner) + '.';
+  for (const auto& [ours, fact] : facts_)
+    if (ours.starts_with(prefix) && settled(ours)) below[ours.substr(prefix.size())] = fact.value;
+  return below;
 }
 
 void Draft::forget(std::string_view ours) {

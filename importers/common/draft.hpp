@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <string_view>
@@ -45,6 +46,7 @@ inline constexpr const char* kAccumulation =
     "launch.accumulation_steps";                           ///< micro-batches a replica and step
 inline constexpr const char* kModel = "launch.model";      ///< a name, of the catalog or of a hub
 inline constexpr const char* kContext = "launch.context";  ///< the longest sequence of the model
+inline constexpr const char* kSample = "launch.sample";    ///< tokens of the longest sample of a rollout
 inline constexpr const char* kVocabularyMultiple =
     "launch.vocabulary_multiple";                        ///< its size is padded to it
 inline constexpr const char* kFamily = "launch.family";  ///< what its library calls the kind of model
@@ -93,6 +95,12 @@ class Draft {
   [[nodiscard]] bool stated(std::string_view ours) const;
   /// Returns the item that gives `ours`; null where there is none.
   [[nodiscard]] const ImportItem* origin(std::string_view ours) const;
+  /// Takes what `part`, a draft of one part of a file, has for `keys` (such as plan.) below the key `owner`,
+  /// with its items. Of other keys, items other than defaults come along as they are.
+  void adopt(const Draft& part, std::string_view owner, std::initializer_list<std::string_view> keys);
+  /// Returns what the user gave below the key `owner`, without it.
+  [[nodiscard]] std::map<std::string, Json> settled_below(std::string_view owner) const;
+
   /// Takes the value away, as where it became another key.
   void forget(std::string_view ours);
   /// Takes the value away and reports its key as ignored, for that reason.

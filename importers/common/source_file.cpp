@@ -11,6 +11,10 @@ namespace orrery::importers {
 
 std::string FilePlace::text() const { return line == 0 ? file : fmt::format("{}:{}", file, line); }
 
+std::string FilePlace::text_within(const std::string& known) const {
+  return line > 0 && file == known ? fmt::format("line {}", line) : text();
+}
+
 SourceFile::SourceFile(const std::string& path) : SourceFile(path, read_text(path)) {}
 
 SourceFile::SourceFile(std::string path, std::string text) : path_(std::move(path)), text_(std::move(text)) {

@@ -15,6 +15,8 @@ struct FilePlace {
 
   /// Returns "file:line", or the file alone.
   [[nodiscard]] std::string text() const;
+  /// Returns "line 12" for a reader who has `file` before him, else text().
+  [[nodiscard]] std::string text_within(const std::string& file) const;
 };
 
 class SourceFile {

@@ -12,6 +12,7 @@
 
 #include "importers/common/importer.hpp"
 #include "importers/common/source_keys.hpp"
+#include "importers/common/values.hpp"
 
 namespace orrery::importers::frameworks {
 
@@ -63,6 +64,8 @@ class LaunchArguments {
   /// know.
   void rest(std::string_view (*reason_of)(std::string_view name));
 
+  /// Returns all arguments, replaced ones too.
+  [[nodiscard]] const std::vector<LaunchArgument>& list() const { return list_; }
   [[nodiscard]] Draft& draft() { return draft_; }
   [[nodiscard]] const ImportContext& context() const { return context_; }
 
@@ -87,13 +90,5 @@ struct Spelling {
 /// Returns the argument that `key` of a file is.
 [[nodiscard]] LaunchArgument respelled(const SourceKey& key, const std::string& name, const Spelling* first,
                                        std::size_t count);
-
-/// Returns a whole number, also of a text such as 10_000 or a number such as 5e8.
-[[nodiscard]] std::optional<std::int64_t> whole_number(const Json& value);
-/// Returns a flag, also of the words of YAML 1.1, Python and shells.
-[[nodiscard]] std::optional<bool> flag_of(const Json& value);
-[[nodiscard]] std::string text_of(const Json& value);
-/// Returns the first variable in a value that none has a value for: TP of "${TP}", "" where there is none.
-[[nodiscard]] std::string unresolved_variable(const Json& value);
 
 }  // namespace orrery::importers::frameworks

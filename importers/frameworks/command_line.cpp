@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "importers/common/python_value.hpp"
 #include "importers/frameworks/arguments.hpp"
-#include "importers/frameworks/python_value.hpp"
 
 namespace orrery::importers::frameworks {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "importers/common/placed_text.hpp"
 #include "importers/common/source_keys.hpp"
-#include "importers/frameworks/placed_text.hpp"
 
 namespace orrery::importers::frameworks {
 

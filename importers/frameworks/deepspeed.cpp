@@ -149,6 +149,8 @@ void read_zero(LaunchArguments& all) {
   } else {
     all.map_flag("zero_optimization.overlap_comm", "plan.overlap_gradient_reduce");
     draft.default_to("plan.overlap_gradient_reduce", stage == 3, "DeepSpeed's default: with ZeRO-3 alone");
+    if (stage < 3)
+      draft.default_to("plan.overlap_parameter_gather", false, "parameters are gathered after the step");
   }
   for (const char* group : {"zero_optimization.mics_shard_size", "zero_optimization.zero_hpz_partition_size"})
     if (const auto ranks = all.take_count(group); ranks && *ranks > 1)

@@ -8,37 +8,76 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "importers/common/python_value.hpp"
+#include "importers/common/shell_script.hpp"
 #include "importers/frameworks/command_line.hpp"
 #include "importers/frameworks/deepspeed.hpp"
 #include "importers/frameworks/hf_trainer.hpp"
 #include "importers/frameworks/megatron.hpp"
-#include "importers/frameworks/python_value.hpp"
-#include "importers/frameworks/shell_script.hpp"
 
 namespace orrery::importers::frameworks {
 namespace {
 
 constexpr std::string_view kBatch = "#SBATCH";
 
+/// Takes the next line off a text, without blanks before it.
+std::string_view next_line(std::string_view& text) {
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  std::string_view line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  line.remove_prefix(std::min(line.find_first_not_of(" \t\r"), line.size()));
+  return line;
+}
+
+/// NAME=... at the beginning, also behind export and its kin.
+bool assigns(std::string_view line) {
+  for (const std::string_view word : {"export ", "declare ", "local ", "readonly "})
+    if (line.starts_with(word)) line.remove_prefix(word.size());
+  std::size_t end = 0;
+  while (end < line.size() && (std::isalnum(static_cast<unsigned char>(line[end])) != 0 || line[end] == '_'))
+    ++end;
+  return end > 0 && std::isdigit(static_cast<unsigned char>(line.front())) == 0 && end < line.size() &&
+         (line[end] == '=' || line.substr(end).starts_with("+="));
+}
+
+bool begins_command(std::string_view line) {
+  constexpr std::array<std::string_view, 22> kCommands{
+      "bash ",       "sh ",     "source ",    ". ",  "exec ", "torchrun ", "python ", "python3 ",
+      "srun ",       "sbatch ", "deepspeed ", "if ", "for ",  "set ",      "cd ",     "mkdir ",
+      "accelerate ", "mpirun ", "nohup ",     "fi",  "done",  "echo "};
+  return std::ranges::any_of(kCommands, [line](std::string_view word) { return line.starts_with(word); });
+}
+
+/// A script without #! has assignments and commands; lines that a backslash continues count for neither side.
+bool reads_as_shell(std::string_view text) {
+  std::size_t shell = 0, other = 0;
+  bool continued = false;
+  while (!text.empty()) {
+    const std::string_view line = next_line(text);
+    if (line.empty() || line.starts_with('#')) continue;
+    const bool neutral = std::exchange(continued, line.ends_with('\\')) || line.starts_with('-');
+    if (assigns(line) || begins_command(line))
+      ++shell;
+    else if (!neutral)
+      ++other;
+  }
+  return shell > other;
+}
+
 bool recognises_script(const SourceFile& file) {
   const std::string_view text = file.text();
   const std::string_view first = text.substr(0, std::min(text.find('\n'), text.size()));
-  const bool shell = first.starts_with("#!") && first.find("sh") != std::string_view::npos;
-  const bool batch = text.starts_with(kBatch) || text.find("\n#SBATCH") != std::string_view::npos;
-  for (const std::string_view serving : {"vllm", "sglang", "trtllm"})
-    if (text.find(serving) != std::string_view::npos) return false;
-  constexpr std::array<std::string_view, 7> kTells{
-      "torchrun ",    "torch.distributed.",           "deepspeed ",  "accelerate launch",
-      "pretrain_gpt", "--tensor-model-parallel-size", "--num-layers"};
-  const auto tells = [text](std::string_view word) { return text.find(word) != std::string_view::npos; };
-  const bool structured =
-      text.starts_with('{') || text.starts_with('<') || text.find("MODEL_ARGS:") != std::string_view::npos;
-  return shell || batch ||
-         (!structured && std::ranges::any_of(kTells, tells) &&
-          (text.find("export ") != std::string_view::npos || text.find("=") != std::string_view::npos) &&
-          text.find(": ") > text.find("="));
+  const auto has = [text](std::string_view word) { return text.find(word) != std::string_view::npos; };
+  if (has("vllm") || has("sglang") || has("trtllm")) return false;
+  if (first.starts_with("#!") && first.find("sh") != std::string_view::npos) return true;
+  if (text.starts_with(kBatch) || has("\n#SBATCH")) return true;
+  constexpr std::array<std::string_view, 8> kTells{
+      "torchrun ",    "torch.distributed.",           "deepspeed ",   "accelerate launch",
+      "pretrain_gpt", "--tensor-model-parallel-size", "--num-layers", ".sh"};
+  return std::ranges::any_of(kTells, has) && reads_as_shell(text);
 }
 
 /// An option of the head of a batch script: nodes and 8 of "#SBATCH --nodes=8 # comment".
@@ -167,6 +206,24 @@ void read_written_config(const CommandLine& line, const ShellScript& script, con
   }
 }
 
+/// Returns the script that a command starts, "" where it starts something else.
+std::string started_script(const ShellCommand& command) {
+  const auto script = std::ranges::find_if(
+      command.words, [](const PlacedText& word) { return word.text().ends_with(".sh"); });
+  return script == command.words.end() ? "" : script->text();
+}
+
+/// Arguments of other scripts, which may not be read.
+void report_handed_arguments(const ShellScript& script, const SourceFile& file, Draft& draft) {
+  for (const ShellCommand& command : script.commands) {
+    const std::string started = started_script(command);
+    if (started.empty()) continue;
+    for (const SourceKey& key : command_line(command.words, file).arguments)
+      draft.ignore(
+          key, fmt::format("an argument of {}, which is not followed: --set gives what it changes", started));
+  }
+}
+
 /// A script without a command that trains sets variables for another file.
 void hand_variables_on(const ShellScript& script, const ShellVariables& variables, const SourceFile& file,
                        Draft& draft) {
@@ -186,6 +243,7 @@ void read_script(const ImportContext& context, Draft& draft) {
   const Chosen chosen = training_command(script, context.file);
   if (chosen.weight < 20) {
     hand_variables_on(script, variables, context.file, draft);
+    report_handed_arguments(script, context.file, draft);
     return read_usual_variables(variables, draft);
   }
   if (!chosen.doubt.empty())

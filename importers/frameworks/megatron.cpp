@@ -184,6 +184,18 @@ void read_megatron_parts(LaunchArguments& all, const std::string& framework) {
   read_graphs(all);
 }
 
+void read_megatron_plan(LaunchArguments& all, const std::string& framework) {
+  read_degrees(all);
+  read_sequence_sharing(all);
+  if (whole_number(all.draft().value("plan.expert_parallel")).value_or(1) > 1) read_megatron_dispatch(all);
+  read_megatron_pipeline(all);
+  read_megatron_precision(all, framework);
+  read_megatron_memory(all, framework);
+  read_overlaps(all, framework);
+  read_order(all);
+  read_graphs(all);
+}
+
 void read_megatron_arguments(LaunchArguments& all, const std::string& framework) {
   read_megatron_parts(all, framework);
   name_stack(all, framework);

@@ -20,12 +20,16 @@ void read_megatron_arguments(LaunchArguments& all, const std::string& framework)
 /// Puts what it knows into the draft, and leaves the rest to the caller.
 void read_megatron_parts(LaunchArguments& all, const std::string& framework);
 
+/// Puts how a part of a job is laid out, and its memory, into the draft: the plan without a model or a batch.
+void read_megatron_plan(LaunchArguments& all, const std::string& framework);
+
 /// Returns true for a name that arguments.py has for model or plan, which tells a command that trains.
 [[nodiscard]] bool is_megatron_argument(std::string_view name);
 
 // Parts of it, each in a file.
 void read_megatron_model(LaunchArguments& all, const std::string& framework);
 void read_megatron_experts(LaunchArguments& all, const std::string& framework);
+void read_megatron_dispatch(LaunchArguments& all);  ///< how tokens get to experts
 void read_megatron_pattern(LaunchArguments& all);
 void read_megatron_pipeline(LaunchArguments& all);
 void read_megatron_batch(LaunchArguments& all);

@@ -65,25 +65,6 @@ void read_expert_layers(LaunchArguments& all) {
   }
 }
 
-void read_dispatch(LaunchArguments& all) {
-  const std::string type = all.take_text("moe_token_dispatcher_type");
-  constexpr const char* kNearest =
-      "Orrery cannot say allgather: tokens go straight to their experts, which moves fewer bytes";
-  if (type == "flex")
-    all.became("moe_token_dispatcher_type", "plan.dispatcher", "deduplicated");
-  else if (type.starts_with("alltoall"))
-    all.became("moe_token_dispatcher_type", "plan.dispatcher", "all-to-all");
-  else if (!type.empty())
-    all.ignore("moe_token_dispatcher_type", kNearest);
-  else
-    all.draft().default_to("plan.dispatcher", "all-to-all", kNearest);
-  for (const char* part : {"moe_enable_deepep", "moe_flex_dispatcher_backend"})
-    all.ignore(part, "stands with plan.dispatcher");
-  for (const char* factor : {"moe_expert_capacity_factor", "moe_train_capacity_factor"})
-    if (const LaunchArgument* value = all.take(factor); value != nullptr && value->value.is_number())
-      all.became(factor, "plan.capacity_factor", value->value);
-}
-
 void read_groups(LaunchArguments& all) {
   if (const auto groups = all.take_count("moe_router_num_groups"); groups && *groups > 1) {
     all.became("moe_router_num_groups", "model.expert_groups", *groups);
@@ -145,6 +126,29 @@ void read_deepspeed_experts(LaunchArguments& all) {
 
 }  // namespace
 
+void read_megatron_dispatch(LaunchArguments& all) {
+  const std::string type = all.take_text("moe_token_dispatcher_type");
+  constexpr const char* kNearest =
+      "Orrery cannot say allgather: tokens go straight to their experts, which moves fewer bytes";
+  if (type == "flex")
+    all.became("moe_token_dispatcher_type", "plan.dispatcher", "deduplicated");
+  else if (type.starts_with("alltoall"))
+    all.became("moe_token_dispatcher_type", "plan.dispatcher", "all-to-all");
+  else if (!type.empty())
+    all.ignore("moe_token_dispatcher_type", kNearest);
+  else
+    all.draft().default_to("plan.dispatcher", "all-to-all", kNearest);
+  for (const char* part : {"moe_enable_deepep", "moe_flex_dispatcher_backend"})
+    all.ignore(part, "stands with plan.dispatcher");
+  for (const char* factor : {"moe_expert_capacity_factor", "moe_train_capacity_factor"})
+    if (const LaunchArgument* value = all.take(factor); value != nullptr && value->value.is_number())
+      all.became(factor, "plan.capacity_factor", value->value);
+  if (all.take_flag("overlap_moe_expert_parallel_comm") == true)
+    all.became("overlap_moe_expert_parallel_comm", "plan.overlap_expert_parallel", true);
+  if (all.take_flag("moe_shared_expert_overlap") == true)
+    all.became("moe_shared_expert_overlap", "plan.overlap_shared_experts", true);
+}
+
 void read_megatron_experts(LaunchArguments& all, const std::string&) {
   const LaunchArgument* pattern = all.find("hybrid_layer_pattern");
   const bool unused = pattern != nullptr && pattern->value.is_string() &&
@@ -159,12 +163,8 @@ void read_megatron_experts(LaunchArguments& all, const std::string&) {
   read_expert_widths(all);
   if (!all.contains("hybrid_layer_pattern")) read_expert_layers(all);
   read_deepspeed_experts(all);
-  read_dispatch(all);
+  read_megatron_dispatch(all);
   read_groups(all);
-  if (all.take_flag("overlap_moe_expert_parallel_comm") == true)
-    all.became("overlap_moe_expert_parallel_comm", "plan.overlap_expert_parallel", true);
-  if (all.take_flag("moe_shared_expert_overlap") == true)
-    all.became("moe_shared_expert_overlap", "plan.overlap_shared_experts", true);
   if (const LaunchArgument* latent = all.take("moe_latent_size"); latent != nullptr && latent->value != 0)
     all.refuse("moe_latent_size", "experts that work in a narrower space (latent MoE) are not modelled",
                "experts as wide as the model");

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "importers/common/python_value.hpp"
 #include "importers/frameworks/megatron.hpp"
-#include "importers/frameworks/python_value.hpp"
 
 namespace orrery::importers::frameworks {
 namespace {

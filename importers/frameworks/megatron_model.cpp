@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "importers/common/text_lines.hpp"
 #include "importers/frameworks/megatron.hpp"
 
 namespace orrery::importers::frameworks {
@@ -206,9 +207,7 @@ const Vocabulary* known_vocabulary(const std::string& tokenizer) {
 /// The value in lower case though a variable in it has none: names of tokenizers lie in paths.
 std::string raw_text(const LaunchArguments& all, std::string_view name) {
   const LaunchArgument* argument = all.find(name);
-  std::string text = argument == nullptr ? "" : text_of(argument->value);
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
+  return argument == nullptr ? "" : small(text_of(argument->value));
 }
 
 void read_vocabulary(LaunchArguments& all, const std::string& framework) {

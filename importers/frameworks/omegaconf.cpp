@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "importers/common/python_value.hpp"
 #include "importers/frameworks/arguments.hpp"
-#include "importers/frameworks/python_value.hpp"
 
 namespace orrery::importers::frameworks {
 namespace {
@@ -112,6 +112,7 @@ class Interpolation {
       if (given != context_.options.variables.end()) return word_value(given->second);
       return parts.size() > 1 ? word_value(parts[1]) : Json(Json::value_t::discarded);
     }
+    if (name == "oc.select") return selected(parts, at, depth);
     std::vector<std::int64_t> numbers;
     for (const std::string& part : parts) {
       const auto number = whole_number(value(Json(part), at, depth + 1));
@@ -121,6 +122,13 @@ class Interpolation {
     if (numbers.size() != 2) return Json(Json::value_t::discarded);
     const auto result = computed(name, numbers[0], numbers[1]);
     return result ? Json(*result) : Json(Json::value_t::discarded);
+  }
+
+  /// The value of a key, or the text behind the comma where the key has none.
+  Json selected(const std::vector<std::string>& parts, const std::string& at, int depth) {
+    const auto found = values_.find(absolute(parts.front(), at));
+    if (found != values_.end()) return value(found->second, found->first, depth + 1);
+    return parts.size() > 1 ? word_value(parts[1]) : Json();
   }
 
   /// ${.name} is beside the key at `at`, ${..name} beside the part that it is in.

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <utility>
 
-#include "importers/frameworks/python_value.hpp"
+#include "importers/common/python_value.hpp"
 
 namespace orrery::importers::frameworks {
 namespace {

@@ -4,34 +4,14 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <string>
 
-#include "config/text/wording.hpp"
+#include "importers/common/python_value.hpp"
+#include "importers/common/values.hpp"
 
 namespace orrery::importers::serving {
 namespace {
-
-std::optional<Json> number_in(std::string_view text) {
-  std::int64_t whole = 0;
-  const char* end = text.data() + text.size();
-  if (const auto parsed = std::from_chars(text.data(), end, whole);
-      parsed.ec == std::errc() && parsed.ptr == end)
-    return Json(whole);
-  double real = 0;
-  if (const auto parsed = std::from_chars(text.data(), end, real);
-      parsed.ec == std::errc() && parsed.ptr == end)
-    return Json(real);
-  return std::nullopt;
-}
-
-Json value_of(const std::string& text) {
-  if (const auto number = number_in(text)) return *number;
-  if (text == "true" || text == "True") return true;
-  if (text == "false" || text == "False") return false;
-  return text;
-}
 
 std::string key_of(std::string_view option) {
   while (option.starts_with('-')) option.remove_prefix(1);
@@ -41,21 +21,15 @@ std::string key_of(std::string_view option) {
 }
 
 bool is_option(const std::string& word) {
-  return word.size() > 1 && word[0] == '-' && !number_in(word) &&
+  return word.size() > 1 && word[0] == '-' && !word_value(word).is_number() &&
          word.find_first_of(" {") == std::string::npos;
-}
-
-/// >FILE, 2> FILE, <FILE
-bool is_redirection(const std::string& word) {
-  const std::size_t sign = word.find_first_not_of("012");
-  return sign < word.size() && sign < 2 && (word[sign] == '>' || word[sign] == '<');
 }
 
 /// An object in JSON is its members, with dots.
 void add_value(SourceKeys& keys, const std::string& key, const Word& word, const std::string& text,
                const FilePlace& place) {
   if (!word.open.empty()) return keys.add({key, "${" + word.open + "}", place});
-  if (!text.starts_with('{')) return keys.add({key, value_of(text), place});
+  if (!text.starts_with('{')) return keys.add({key, word_value(text), place});
   const Json object = Json::parse(text, nullptr, false);
   if (!object.is_object()) return keys.add({key, text, place});
   for (const auto& [name, member] : object.items()) keys.add({key + '.' + name, member, place});
@@ -68,9 +42,7 @@ class OptionReader {
 
   SourceKeys read(std::size_t first, std::string_view model) {
     for (std::size_t i = first; i < command_.size();) {
-      if (is_redirection(command_[i].text))
-        i += command_[i].text.back() == '>' || command_[i].text.back() == '<' ? 2 : 1;
-      else if (is_option(command_[i].text))
+      if (is_option(command_[i].text))
         i = take_option(i);
       else
         take_alone(command_[i++], model);
@@ -88,9 +60,7 @@ class OptionReader {
       add_value(keys_, key, word, word.text.substr(equals + 1), place);
       return i + 1;
     }
-    const bool has_value =
-        i + 1 < command_.size() && !is_option(command_[i + 1].text) && !is_redirection(command_[i + 1].text);
-    if (!has_value) {
+    if (i + 1 >= command_.size() || is_option(command_[i + 1].text)) {
       const bool off = key.starts_with("no_");
       keys_.add({off ? key.substr(3) : key, !off, place});
       return i + 1;
@@ -118,10 +88,6 @@ class OptionReader {
   SourceKeys keys_;
 };
 
-std::string text_of_value(const Json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump();
-}
-
 /// Numbers as people write them for vLLM: 32k is 32,000, 32K is 32,768.
 std::optional<std::int64_t> length_of(const Json& value) {
   if (value.is_number_integer()) return value.get<std::int64_t>();
@@ -132,9 +98,9 @@ std::optional<std::int64_t> length_of(const Json& value) {
   const std::size_t suffix = kSuffixes.find(text.back());
   if (suffix == std::string_view::npos) return std::nullopt;
   text.pop_back();
-  const auto number = number_in(text);
-  if (!number || number->get<double>() < 0 || number->get<double>() > 1e6) return std::nullopt;
-  return static_cast<std::int64_t>(number->get<double>() * kFactors[suffix]);
+  const Json number = word_value(text);
+  if (!number.is_number() || !(number >= 0 && number <= 1e6)) return std::nullopt;
+  return static_cast<std::int64_t>(number.get<double>() * kFactors[suffix]);
 }
 
 bool is_open(const Json& value) {
@@ -186,11 +152,11 @@ void read_options(const SourceKeys& keys, std::span<const ImportRow> rows, std::
 }
 
 void read_model_name(const SourceKey& key, const SourceKeys& /*all*/, Draft& draft) {
-  draft.map(key, launch::kModel, text_of_value(key.value));
+  draft.map(key, launch::kModel, text_of(key.value));
 }
 
 void read_dtype(const SourceKey& key, const SourceKeys& /*all*/, Draft& draft) {
-  const std::string name = text_of_value(key.value);
+  const std::string name = text_of(key.value);
   if (name == "auto") return draft.ignore(key, "that of the weights: 16 bits");
   const bool half = name == "half" || name == "float16", full = name == "float" || name == "float32";
   const bool brain = name == "bfloat16";
@@ -200,7 +166,7 @@ void read_dtype(const SourceKey& key, const SourceKeys& /*all*/, Draft& draft) {
 }
 
 void read_quantization_name(const SourceKey& key, const SourceKeys& /*all*/, Draft& draft) {
-  const std::string name = text_of_value(key.value);
+  const std::string name = text_of(key.value);
   const auto format = std::ranges::find(kNamedFormats, name, &NamedFormat::name);
   if (format == kNamedFormats.end())
     return draft.lack(key,
@@ -211,7 +177,7 @@ void read_quantization_name(const SourceKey& key, const SourceKeys& /*all*/, Dra
 }
 
 void read_cache_dtype(const SourceKey& key, const SourceKeys& /*all*/, Draft& draft) {
-  const std::string name = text_of_value(key.value);
+  const std::string name = text_of(key.value);
   if (name == "auto") return draft.ignore(key, "that of the model: 16 bits");
   if (name.starts_with("fp8") || name == "FP8") return draft.map(key, "inference.kv_precision", "fp8");
   if (name == "int8" || name == "fp16" || name == "bf16")

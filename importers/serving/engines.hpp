@@ -10,6 +10,12 @@
 
 namespace orrery::importers::serving {
 
+// Reasons why options change nothing.
+inline constexpr std::string_view kDoor = "how clients reach the server changes no iteration";
+inline constexpr std::string_view kCode = "how the engine is started or watched changes no iteration";
+inline constexpr std::string_view kText = "what text is made of changes no amount of work";
+inline constexpr std::string_view kKernels = "which kernels run is known of the stack";
+
 struct Engine {
   std::string_view name;
   std::string_view stack;      ///< of the catalog

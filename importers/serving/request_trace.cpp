@@ -44,9 +44,9 @@ bool recognises_trace(const SourceFile& file) {
 class ReuseCount {
  public:
   void take(const Json& object) {
-    const Json& hashes = object.contains("hash_ids") ? object["hash_ids"] : kNone;
-    const double length =
-        object.value("input_length", Json(0)).is_number() ? object["input_length"].get<double>() : 0;
+    const Json& hashes = member(object, "hash_ids");
+    const Json& tokens = member(object, "input_length");
+    const double length = tokens.is_number() ? tokens.get<double>() : 0;
     if (!hashes.is_array() || !(length >= 1)) return;
     const auto known =
         std::ranges::find_if(hashes, [this](const Json& hash) { return !seen_.contains(hash.dump()); });
@@ -60,7 +60,12 @@ class ReuseCount {
   [[nodiscard]] double share() const { return std::round(reused_ / tokens_ * 1e4) / 1e4; }
 
  private:
-  inline static const Json kNone;
+  static const Json& member(const Json& object, const char* key) {
+    static const Json kNone;
+    const auto found = object.find(key);
+    return found == object.end() ? kNone : *found;
+  }
+
   std::unordered_set<std::string> seen_;
   double tokens_ = 0;
   double reused_ = 0;

@@ -6,10 +6,6 @@
 namespace orrery::importers::serving {
 namespace {
 
-constexpr const char* kDoorOfTrt = "how clients reach the server changes no iteration";
-constexpr const char* kCodeOfTrt = "how the engine is started or watched changes no iteration";
-constexpr const char* kKernelsOfTrt = "which kernels run is known of the stack";
-
 void read_policy(const SourceKey& key, const SourceKeys& /*all*/, Draft& draft) {
   if (key.value == "MAX_UTILIZATION") return draft.map(key, "inference.guaranteed_no_evict", false);
   if (key.value == "GUARANTEED_NO_EVICT") return draft.map(key, "inference.guaranteed_no_evict", true);
@@ -28,21 +24,16 @@ void read_graphs(const SourceKey& key, const SourceKeys& /*all*/, Draft& draft) 
 }
 
 const std::array kTrtRows{
-    ImportRow{"model", "", read_model_name},
     ImportRow{"tp_size", "plan.tensor_parallel"},
-    ImportRow{"tensor_parallel_size", "plan.tensor_parallel"},
     ImportRow{"pp_size", "plan.pipeline_parallel"},
-    ImportRow{"pipeline_parallel_size", "plan.pipeline_parallel"},
     ImportRow{"ep_size", "plan.expert_parallel"},
     ImportRow{"moe_expert_parallel_size", "plan.expert_parallel"},
     ImportRow{"moe_tensor_parallel_size", "plan.expert_tensor_parallel"},
     ImportRow{"enable_attention_dp", "", settle_with_others},
     ImportRow{"gpus_per_node", launch::kGpusPerNode},
-    ImportRow{"dtype", "", read_dtype},
     ImportRow{"quant_config.quant_algo", "", read_quantization_name},
     ImportRow{"quant_algo", "", read_quantization_name},
     ImportRow{"kv_cache_config.dtype", "", read_cache_dtype},
-    ImportRow{"kv_cache_dtype", "", read_cache_dtype},
     ImportRow{"max_batch_size", "inference.batch_size"},
     ImportRow{"max_num_tokens", "inference.max_num_batched_tokens"},
     ImportRow{"max_seq_len", "", read_length},
@@ -58,35 +49,27 @@ const std::array kTrtRows{
     ImportRow{"capacity_scheduler_policy", "", read_policy},
     ImportRow{"use_cuda_graph", "", read_graphs},
     ImportRow{"cuda_graph_config", "", read_graphs},
-    ImportRow{"cuda_graph_config.enable_padding", "", nullptr, kKernelsOfTrt},
-    ImportRow{"cuda_graph_config.max_batch_size", "", nullptr, kKernelsOfTrt},
-    ImportRow{"cuda_graph_config.batch_sizes", "", nullptr, kKernelsOfTrt},
-    ImportRow{"cuda_graph_padding_enabled", "", nullptr, kKernelsOfTrt},
-    ImportRow{"cuda_graph_batch_sizes", "", nullptr, kKernelsOfTrt},
-    ImportRow{"moe_config.backend", "", nullptr, kKernelsOfTrt},
-    ImportRow{"attn_backend", "", nullptr, kKernelsOfTrt},
-    ImportRow{"disable_overlap_scheduler", "", nullptr, kKernelsOfTrt},
-    ImportRow{"enable_autotuner", "", nullptr, kKernelsOfTrt},
-    ImportRow{"use_torch_sampler", "", nullptr, kKernelsOfTrt},
-    ImportRow{"torch_compile_config", "", nullptr, kKernelsOfTrt},
-    ImportRow{"batch_wait_timeout_ms", "", nullptr, kKernelsOfTrt},
+    ImportRow{"cuda_graph_config.enable_padding", "", nullptr, kKernels},
+    ImportRow{"cuda_graph_config.max_batch_size", "", nullptr, kKernels},
+    ImportRow{"cuda_graph_config.batch_sizes", "", nullptr, kKernels},
+    ImportRow{"cuda_graph_padding_enabled", "", nullptr, kKernels},
+    ImportRow{"cuda_graph_batch_sizes", "", nullptr, kKernels},
+    ImportRow{"moe_config.backend", "", nullptr, kKernels},
+    ImportRow{"attn_backend", "", nullptr, kKernels},
+    ImportRow{"disable_overlap_scheduler", "", nullptr, kKernels},
+    ImportRow{"enable_autotuner", "", nullptr, kKernels},
+    ImportRow{"use_torch_sampler", "", nullptr, kKernels},
+    ImportRow{"torch_compile_config", "", nullptr, kKernels},
+    ImportRow{"batch_wait_timeout_ms", "", nullptr, kKernels},
     ImportRow{"speculative_config.num_nextn_predict_layers", "", read_proposed},
     ImportRow{"speculative_config.max_draft_len", "", read_proposed},
     ImportRow{"speculative_config.decoding_type", "", nullptr, "how tokens are proposed"},
     ImportRow{"speculative_config.speculative_model_dir", "", nullptr, "what proposes tokens"},
-    ImportRow{"backend", "", nullptr, kKernelsOfTrt},
-    ImportRow{"host", "", nullptr, kDoorOfTrt},
-    ImportRow{"port", "", nullptr, kDoorOfTrt},
-    ImportRow{"tokenizer", "", nullptr, "what text is made of changes no amount of work"},
-    ImportRow{"reasoning_parser", "", nullptr, "what text is made of changes no amount of work"},
-    ImportRow{"trust_remote_code", "", nullptr, kCodeOfTrt},
-    ImportRow{"log_level", "", nullptr, kCodeOfTrt},
-    ImportRow{"print_iter_log", "", nullptr, kCodeOfTrt},
-    ImportRow{"enable_iter_perf_stats", "", nullptr, kCodeOfTrt},
-    ImportRow{"stream_interval", "", nullptr, kDoorOfTrt},
-    ImportRow{"num_postprocess_workers", "", nullptr, kDoorOfTrt},
+    ImportRow{"backend", "", nullptr, kKernels},
+    ImportRow{"print_iter_log", "", nullptr, kCode},
+    ImportRow{"enable_iter_perf_stats", "", nullptr, kCode},
+    ImportRow{"num_postprocess_workers", "", nullptr, kDoor},
     ImportRow{"extra_llm_api_options", "", nullptr, "another file of options: give it to orrery import too"},
-    ImportRow{"config", "", nullptr, "another file of options: give it to orrery import too"},
     ImportRow{"max_beam_width", "", nullptr, "one beam is simulated"},
     ImportRow{"max_input_len", "", nullptr, "max_seq_len bounds requests"},
 };

@@ -1,21 +1,10 @@
 // vLLM: vllm serve, python -m vllm.entrypoints.openai.api_server, and its files of options.
-#include <fmt/format.h>
-
 #include <array>
 
 #include "importers/serving/engines.hpp"
 
 namespace orrery::importers::serving {
 namespace {
-
-constexpr const char* kDoor = "how clients reach the server changes no iteration";
-constexpr const char* kText = "what text is made of changes no amount of work";
-constexpr const char* kCode = "how the engine is started or watched changes no iteration";
-constexpr const char* kKernels = "which kernels run is known of the stack";
-
-void read_pieces(const SourceKey& key, const SourceKeys& /*all*/, Draft& draft) {
-  draft.map(key, "inference.chunked_prefill", key.value);
-}
 
 /// Experts are spread over all ranks where it is on: tensor times data.
 void read_expert_parallel(const SourceKey& key, const SourceKeys& all, Draft& draft) {
@@ -43,24 +32,19 @@ void ignore_speculation(const SourceKey& key, const SourceKeys& /*all*/, Draft& 
 }
 
 const std::array kVllmRows{
-    ImportRow{"model", "", read_model_name},
     ImportRow{"model_tag", "", read_model_name},
-    ImportRow{"tensor_parallel_size", "plan.tensor_parallel"},
-    ImportRow{"pipeline_parallel_size", "plan.pipeline_parallel"},
     ImportRow{"data_parallel_size", "plan.data_parallel"},
     ImportRow{"enable_expert_parallel", "", read_expert_parallel},
     ImportRow{"decode_context_parallel_size", "", read_context_ranks},
     ImportRow{"prefill_context_parallel_size", "", read_context_ranks},
     ImportRow{"nnodes", launch::kNodes},
-    ImportRow{"dtype", "", read_dtype},
     ImportRow{"quantization", "", read_quantization_name},
-    ImportRow{"kv_cache_dtype", "", read_cache_dtype},
     ImportRow{"max_model_len", "", read_length},
     ImportRow{"max_num_batched_tokens", "", read_length},
     ImportRow{"max_num_seqs", "inference.batch_size"},
     ImportRow{"gpu_memory_utilization", "inference.gpu_memory_utilization"},
     ImportRow{"block_size", "inference.block_size"},
-    ImportRow{"enable_chunked_prefill", "", read_pieces},
+    ImportRow{"enable_chunked_prefill", "inference.chunked_prefill"},
     ImportRow{"enable_prefix_caching", "", read_caching},
     ImportRow{"enforce_eager", "", read_eager},
     ImportRow{"cpu_offload_gb", "", read_offload},
@@ -71,10 +55,6 @@ const std::array kVllmRows{
     ImportRow{"speculative_config.model", "", ignore_speculation},
     ImportRow{"speculative_config.draft_tensor_parallel_size", "", ignore_speculation},
     ImportRow{"speculative_model", "", ignore_speculation},
-    ImportRow{"host", "", nullptr, kDoor},
-    ImportRow{"port", "", nullptr, kDoor},
-    ImportRow{"api_key", "", nullptr, kDoor},
-    ImportRow{"served_model_name", "", nullptr, kDoor},
     ImportRow{"root_path", "", nullptr, kDoor},
     ImportRow{"api_server_count", "", nullptr, kDoor},
     ImportRow{"ssl_keyfile", "", nullptr, kDoor},
@@ -84,14 +64,9 @@ const std::array kVllmRows{
     ImportRow{"disable_log_requests", "", nullptr, kCode},
     ImportRow{"enable_log_requests", "", nullptr, kCode},
     ImportRow{"disable_log_stats", "", nullptr, kCode},
-    ImportRow{"trust_remote_code", "", nullptr, kCode},
-    ImportRow{"download_dir", "", nullptr, kCode},
-    ImportRow{"load_format", "", nullptr, kCode},
-    ImportRow{"config", "", nullptr, "another file of options: give it to orrery import too"},
     ImportRow{"revision", "", nullptr, kCode},
     ImportRow{"seed", "", nullptr, kText},
     ImportRow{"distributed_executor_backend", "", nullptr, kCode},
-    ImportRow{"node_rank", "", nullptr, kCode},
     ImportRow{"master_addr", "", nullptr, kCode},
     ImportRow{"master_port", "", nullptr, kCode},
     ImportRow{"headless", "", nullptr, kCode},
@@ -103,14 +78,9 @@ const std::array kVllmRows{
     ImportRow{"data_parallel_hybrid_lb", "", nullptr, kCode},
     ImportRow{"data_parallel_external_lb", "", nullptr, kCode},
     ImportRow{"swap_space", "", nullptr, "vLLM of today computes again in place of swapping"},
-    ImportRow{"tokenizer", "", nullptr, kText},
-    ImportRow{"tokenizer_mode", "", nullptr, kText},
     ImportRow{"config_format", "", nullptr, kText},
-    ImportRow{"chat_template", "", nullptr, kText},
     ImportRow{"chat_template_content_format", "", nullptr, kText},
-    ImportRow{"tool_call_parser", "", nullptr, kText},
     ImportRow{"enable_auto_tool_choice", "", nullptr, kText},
-    ImportRow{"reasoning_parser", "", nullptr, kText},
     ImportRow{"enable_reasoning", "", nullptr, kText},
     ImportRow{"guided_decoding_backend", "", nullptr, kText},
     ImportRow{"generation_config", "", nullptr, kText},
@@ -122,7 +92,6 @@ const std::array kVllmRows{
     ImportRow{"language_model_only", "", nullptr, "only the language model is simulated"},
     ImportRow{"compilation_config", "", nullptr, kKernels},
     ImportRow{"async_scheduling", "", nullptr, kKernels},
-    ImportRow{"attention_backend", "", nullptr, kKernels},
     ImportRow{"all2all_backend", "", nullptr, kKernels},
     ImportRow{"disable_custom_all_reduce", "", nullptr, kKernels},
     ImportRow{"max_seq_len_to_capture", "", nullptr, kKernels},
@@ -158,16 +127,6 @@ const Engine& vllm() {
       "max_num_batched_tokens enable_expert_parallel enable_prefix_caching enforce_eager",
       complete_vllm};
   return engine;
-}
-
-void read_engine(const Engine& engine, const SourceKeys& keys, Draft& draft) {
-  read_options(keys, engine.rows, fmt::format("an option of {} that Orrery does not know", engine.name),
-               draft);
-  engine.complete(keys, draft);
-  default_degrees(draft, engine.name);
-  draft.default_to("stack", std::string(engine.stack),
-                   fmt::format("the newest {} of the catalog; --set stack=NAME takes another", engine.name));
-  draft.default_to("inference.batching", "continuous", "as engines do");
 }
 
 }  // namespace orrery::importers::serving

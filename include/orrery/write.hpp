@@ -139,6 +139,13 @@ void write_picture(const RecordedRun& run, const PictureOptions& options, const 
 /// reason if it cannot be written.
 TraceInfo write_kineto(const RecordedRun& run, const TraceOptions& options, const std::string& folder);
 
+/// A folder with a file for each rank, chakra.0.et and so on, as execution traces of MLCommons Chakra, and
+/// comm_groups.json with the communicators, for ASTRA-sim (docs/reference/traces.md). Options matter as they
+/// do for write_kineto(), and the folder appears likewise. TraceInfo::spans counts nodes.
+/// @throws InputError for a rank that does not exist, for more than 20,000,000 nodes, or where requests were
+/// served, RunError with path and reason if it cannot be written.
+TraceInfo write_chakra(const RecordedRun& run, const TraceOptions& options, const std::string& folder);
+
 /// A page that shows the run in any browser (docs/how-to/pages.md): one file of HTML with its data and its
 /// scripts.
 void write_page(const RecordedRun& run, const Sink& sink);

@@ -176,7 +176,7 @@ void rank_order(const Subject&, const EmitJson& value, Entry& out) {
 void precision(const Subject& s, const EmitJson&, Entry& out) {
   const Precision precision = s.plan.precision;
   if (precision == Precision::fp32 || precision == Precision::tf32) return out.usual();
-  if (is_narrow(precision)) return out.lacks("products are in 32 or 16 bits");
+  if (is_narrow(precision)) out.note("the nearest: products are in 32 or 16 bits");
   const bool half = precision == Precision::fp16;
   out.raise(half ? "--fp16" : "--bf16");
   out.set(half ? "fp16.enabled" : "bf16.enabled", true);

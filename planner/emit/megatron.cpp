@@ -238,7 +238,10 @@ void precision(const Subject& s, const EmitJson& value, Entry& out) {
 
 void wire(const Subject& s, const EmitJson& value, Entry& out) {
   const bool gradients = value.size() == 1 && s.plan.wire_precision.data == Precision::bf16;
-  if (gradients && s.plan.precision != Precision::fp16) return out.raise("--grad-reduce-in-bf16");
+  if (gradients && s.plan.precision != Precision::fp16) {
+    if (s.e.software.gradient_bytes == 4) out.note("gradients are kept in 16 bits too");
+    return out.raise("--grad-reduce-in-bf16");
+  }
   out.lacks("only gradients have a width of their own on the wire (--grad-reduce-in-bf16)");
 }
 

@@ -64,8 +64,10 @@ void precision(const Subject& s, const EmitJson&, Entry& out) {
 }
 
 void wire(const Subject& s, const EmitJson& value, Entry& out) {
-  if (value.size() == 1 && s.plan.wire_precision.data == Precision::bf16)
+  if (value.size() == 1 && s.plan.wire_precision.data == Precision::bf16) {
+    out.note("gradients are kept in 16 bits too");
     return out.set("ddp.grad_reduce_in_fp32", false);
+  }
   out.lacks("only gradients have a width of their own on the wire (ddp.grad_reduce_in_fp32)");
 }
 

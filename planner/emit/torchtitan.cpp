@@ -49,6 +49,7 @@ void data_parallel(const Subject& s, const EmitJson&, Entry& out) {
 void zero_stage(const Subject& s, const EmitJson&, Entry& out) {
   if (s.plan.zero_stage == 0) return out.usual("data_parallel_shard_degree is 1");
   if (s.plan.zero_stage == 1) out.note("FSDP shards gradients too: ZeRO-2 is the nearest");
+  if (s.plan.zero_stage == 2) out.note("FSDP that keeps parameters after the forward pass is ZeRO-2");
   const bool drops = s.plan.zero_stage == 3 && s.plan.reshard_after_forward;
   out.set("parallelism.fsdp_reshard_after_forward", drops ? "always" : "never");
 }

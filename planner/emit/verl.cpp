@@ -3,18 +3,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "planner/emit/verl_layout.hpp"
+
 namespace orrery {
 namespace {
+
+constexpr double kMebibyte = 1.048576;  ///< in units of 1e6 bytes
 
 class VerlScript {
  public:
   explicit VerlScript(const PostTrainingExperiment& experiment)
-      : experiment_(experiment), section_(experiment.section()) {}
+      : experiment_(experiment),
+        section_(experiment.section()),
+        fsdp_(is_verl_fsdp(experiment.role(PostTrainingRole::actor).plan)) {}
 
   std::string write() {
     data();
@@ -23,6 +30,7 @@ class VerlScript {
     rollout();
     forward_passes();
     critic();
+    reward();
     resources();
     schedule();
     lacks();
@@ -37,7 +45,7 @@ class VerlScript {
   void set_flag(const std::string& key, bool value, std::string_view from) {
     set(key, value ? "True" : "False", from);
   }
-  void cannot_say(std::string_view key, std::string_view why) {
+  void cannot_say(const std::string& key, std::string_view why) {
     lacking_.push_back(fmt::format("#   post_training.{}: {}", key, why));
   }
 
@@ -53,7 +61,10 @@ class VerlScript {
   }
 
   void data() {
-    set("data.train_batch_size", section_.prompts_per_step, "prompts_per_step");
+    // The asynchronous recipe counts a step in mini-batches.
+    const bool streams = section_.schedule == RolloutSchedule::asynchronous;
+    set("data.train_batch_size", streams ? 0 : section_.prompts_per_step, "prompts_per_step");
+    if (streams) set("data.gen_batch_size", 1, "prompts_per_step");
     set("data.max_prompt_length", longest_of(&RequestSpec::prompt_tokens, section_.prompt), "prompt_tokens");
     set("data.max_response_length", longest_of(&RequestSpec::output_tokens, section_.response),
         "response_tokens");
@@ -65,39 +76,51 @@ class VerlScript {
     set("algorithm.adv_estimator", critic ? "gae" : "grpo", "algorithm");
     if (section_.algorithm == PostTrainingAlgorithm::dapo)
       set("algorithm.filter_groups.enable", "True", "algorithm");
+    if (section_.algorithm == PostTrainingAlgorithm::rejection)
+      cannot_say("algorithm", "samples are compared with each other, and none is rejected");
     set_flag("actor_rollout_ref.actor.use_kl_loss", experiment_.has(PostTrainingRole::reference),
              "roles.reference");
   }
 
-  void layout(const std::string& owner, const Plan& plan, const std::string& from) {
-    const std::string at = owner + ".megatron.";
-    set(at + "tensor_model_parallel_size", plan.tensor_parallel, from + ".plan.tensor_parallel");
-    set(at + "pipeline_model_parallel_size", plan.pipeline_parallel, from + ".plan.pipeline_parallel");
-    set(at + "context_parallel_size", plan.context_parallel, from + ".plan.context_parallel");
-    if (plan.expert_parallel > 1) {
-      set(at + "expert_model_parallel_size", plan.expert_parallel, from + ".plan.expert_parallel");
-      set(at + "expert_tensor_parallel_size", plan.expert_tensor_parallel,
-          from + ".plan.expert_tensor_parallel");
-    }
-    if (plan.virtual_stages > 1)
-      set(at + "virtual_pipeline_model_parallel_size", plan.virtual_stages, from + ".plan.virtual_stages");
+  void layout(const std::string& owner, PostTrainingRole role, bool fsdp, bool trained) {
+    const std::string from = fmt::format("roles.{}.", kPostTrainingRoleNames[static_cast<std::size_t>(role)]);
+    for (const VerlSetting& setting : verl_layout(owner, experiment_.role(role), fsdp, trained))
+      if (setting.setting.empty())
+        cannot_say(from + setting.key, setting.reason);
+      else
+        settings_.emplace_back(setting.setting, from + setting.key);
   }
 
   void actor() {
     const std::string at = "actor_rollout_ref.actor.";
-    set(at + "strategy", "megatron", "roles.actor.plan");
-    layout("actor_rollout_ref.actor", experiment_.role(PostTrainingRole::actor).plan, "roles.actor");
+    layout("actor_rollout_ref.actor", PostTrainingRole::actor, fsdp_, true);
     // verl counts mini-batches in prompts.
     set(at + "ppo_mini_batch_size",
         std::max<std::int64_t>(1, section_.prompts_per_step / section_.updates_per_step), "updates_per_step");
     set(at + "ppo_epochs", section_.epochs, "epochs");
-    set(at + "use_dynamic_bsz", "True", "micro_batch_tokens");
-    set(at + "ppo_max_token_len_per_gpu", tokens_per_gpu(false), "micro_batch_tokens");
-    if (!section_.packing) set("actor_rollout_ref.model.use_remove_padding", "False", "packing");
+    micro_batches(at, "use_dynamic_bsz", "ppo_max_token_len_per_gpu", "ppo_micro_batch_size_per_gpu", false);
+    set_flag("actor_rollout_ref.model.use_remove_padding", section_.packing, "packing");
     if (section_.placement == RolePlacement::disaggregated) return;
     const bool leaves = section_.offload != StateOffload::none;
-    set_flag(at + "megatron.optimizer_offload", leaves, "offload");
-    set_flag(at + "megatron.param_offload", leaves && section_.offload != StateOffload::optimizer, "offload");
+    const std::string engine = at + (fsdp_ ? "fsdp_config." : "megatron.");
+    set_flag(engine + "optimizer_offload", leaves, "offload");
+    set_flag(engine + "param_offload", leaves && section_.offload != StateOffload::optimizer, "offload");
+  }
+
+  /// Micro-batches are filled up to a number of tokens, or have a number of samples.
+  void micro_batches(const std::string& at, const std::string& dynamic, const std::string& tokens,
+                     const std::string& samples, bool forward_alone) {
+    const std::string from = forward_alone ? "forward_micro_batch_tokens" : "micro_batch_tokens";
+    const bool packed =
+        section_.micro_batch_tokens > 0 || (forward_alone && section_.forward_micro_batch_tokens > 0);
+    set_flag(at + dynamic, packed, from);
+    if (packed)
+      set(at + tokens, tokens_per_gpu(forward_alone), from);
+    else
+      set(at + samples,
+          std::max<std::int64_t>(
+              1, experiment_.micro_batch_tokens(forward_alone) / experiment_.longest_sample()),
+          from);
   }
 
   /// Ranks that share a sequence have a part of its tokens each.
@@ -125,26 +148,39 @@ class VerlScript {
     if (engine.max_batched_tokens > 0)
       set(at + "max_num_batched_tokens", engine.max_batched_tokens,
           from + "inference.max_num_batched_tokens");
+    if (section_.samples_per_prompt > 1)
+      set_flag(at + "enable_prefix_caching", section_.prefix_sharing, "prefix_sharing");
     set_flag(at + "enforce_eager", rollout.plan.cuda_graphs == CudaGraphs::none, from + "plan.cuda_graphs");
   }
 
   void forward_passes() {
-    set("actor_rollout_ref.rollout.log_prob_use_dynamic_bsz", "True", "forward_micro_batch_tokens");
-    set("actor_rollout_ref.rollout.log_prob_max_token_len_per_gpu", tokens_per_gpu(true),
-        "forward_micro_batch_tokens");
+    const auto alone = [this](const std::string& at) {
+      micro_batches(at, "log_prob_use_dynamic_bsz", "log_prob_max_token_len_per_gpu",
+                    "log_prob_micro_batch_size_per_gpu", true);
+    };
+    alone("actor_rollout_ref.rollout.");
+    if (!section_.old_log_probabilities && section_.schedule != RolloutSchedule::asynchronous)
+      set("++algorithm.rollout_correction.bypass_mode", "True", "old_log_probabilities");
     if (!experiment_.has(PostTrainingRole::reference)) return;
     if (section_.swap_reference)
-      set("actor_rollout_ref.ref.megatron.param_offload", "True", "swap_reference");
-    layout("actor_rollout_ref.ref", experiment_.role(PostTrainingRole::reference).plan, "roles.reference");
-    set("actor_rollout_ref.ref.log_prob_max_token_len_per_gpu", tokens_per_gpu(true),
-        "forward_micro_batch_tokens");
+      set(fmt::format("actor_rollout_ref.ref.{}.param_offload", fsdp_ ? "fsdp_config" : "megatron"), "True",
+          "swap_reference");
+    layout("actor_rollout_ref.ref", PostTrainingRole::reference, fsdp_, false);
+    alone("actor_rollout_ref.ref.");
   }
 
   void critic() {
     if (!experiment_.has(PostTrainingRole::critic)) return;
-    set("critic.strategy", "megatron", "roles.critic.plan");
-    layout("critic", experiment_.role(PostTrainingRole::critic).plan, "roles.critic");
+    layout("critic", PostTrainingRole::critic, is_verl_fsdp(experiment_.role(PostTrainingRole::critic).plan),
+           true);
     set("critic.ppo_max_token_len_per_gpu", tokens_per_gpu(false), "micro_batch_tokens");
+  }
+
+  void reward() {
+    if (!experiment_.has(PostTrainingRole::reward)) return;
+    set("reward_model.enable", "True", "roles.reward.kind");
+    layout("reward_model", PostTrainingRole::reward,
+           is_verl_fsdp(experiment_.role(PostTrainingRole::reward).plan), false);
   }
 
   void nodes(const std::string& owner, PostTrainingRole role, std::string_view from) {
@@ -163,8 +199,16 @@ class VerlScript {
   void schedule() {
     if (section_.schedule != RolloutSchedule::asynchronous) return;
     set("async_training.staleness_threshold", section_.max_staleness, "max_staleness");
-    set("async_training.trigger_parameter_sync_step", 1, "schedule");
+    set("async_training.trigger_parameter_sync_step", section_.updates_per_step, "updates_per_step");
+    set("async_training.require_batches", 1, "updates_per_step");
     set_flag("async_training.partial_rollout", section_.partial_rollouts, "partial_rollouts");
+    set_flag("async_training.use_rollout_log_probs", !section_.old_log_probabilities,
+             "old_log_probabilities");
+    const bool buckets = section_.weight_sync == WeightSyncMethod::checkpoint_engine;
+    set_flag("++async_training.checkpoint_engine.enable", buckets, "weight_sync");
+    if (buckets)
+      set("++async_training.checkpoint_engine.device_buffer_size_M",
+          std::llround(section_.sync_bucket_mb / kMebibyte), "sync_bucket_mb");
   }
 
   void lacks() {
@@ -181,9 +225,11 @@ class VerlScript {
     if (section_.host_copies == HostCopies::pageable)
       cannot_say("host_copies", "states go to memory that is kept for them");
     if (section_.kept_groups < 1) cannot_say("kept_groups", "it follows from the rewards");
-    if (experiment_.role(PostTrainingRole::actor).plan.recompute != Recompute::none)
-      cannot_say("roles.actor.plan.recompute",
-                 "override_transformer_config.recompute_granularity and its kin, by hand");
+    const bool broadcasts = section_.weight_sync == WeightSyncMethod::broadcast;
+    const bool buckets = section_.weight_sync == WeightSyncMethod::checkpoint_engine &&
+                         section_.schedule == RolloutSchedule::asynchronous;
+    if (section_.placement == RolePlacement::disaggregated && !broadcasts && !buckets)
+      cannot_say("weight_sync", "weights are broadcast tensor by tensor, or go to a checkpoint engine");
     cannot_say("response_tokens", "a distribution is what comes out, and only the longest is set");
   }
 
@@ -210,6 +256,7 @@ class VerlScript {
 
   const PostTrainingExperiment& experiment_;
   const PostTraining& section_;
+  const bool fsdp_;  ///< actor and reference run on FSDP
   std::vector<std::pair<std::string, std::string>> settings_;
   std::vector<std::string> lacking_;
 };

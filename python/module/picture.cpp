@@ -72,6 +72,20 @@ void write_trace_file(const Result& result, const std::filesystem::path& path) {
   write_run(result, path, [&](const RecordedRun& run, const Sink& sink) { write_trace(run, options, sink); });
 }
 
+/// Simulates the experiment of a result once more, and writes a folder with a file for each rank.
+template <TraceInfo (*Write)(const RecordedRun&, const TraceOptions&, const std::string&)>
+void write_rank_files(const Result& result, const std::filesystem::path& folder,
+                      const std::optional<std::vector<std::uint32_t>>& ranks) {
+  TraceOptions options;
+  options.ranks = ranks.value_or(std::vector<std::uint32_t>{});
+  const py::gil_scoped_release released;
+  InputSeries series(result.setting());
+  series.apply(result.given(), [&](const Experiment& experiment, const ExperimentPositions&) {
+    Write(record(experiment), options, folder.string());
+    return 0;
+  });
+}
+
 void write_page_file(const Result& result, const std::filesystem::path& path) {
   write_run(result, path, [](const RecordedRun& run, const Sink& sink) { write_page(run, sink); });
 }
@@ -81,6 +95,20 @@ constexpr const char* kTraceHelp =
 
 Chrome's JSON; speedscope's where the name ends in .speedscope.json, Perfetto's own form in .pftrace; compressed where
 .gz follows. The file appears whole or not at all. The experiment is simulated once more.)";
+
+constexpr const char* kKinetoHelp =
+    R"(Writes a folder with a file for each rank as PyTorch's profiler does, as `orrery simulate --kineto`.
+
+folder  must not be there, unless it is empty; it appears whole or not at all
+ranks   to write; None: one of each kind, or all of a small run)";
+
+constexpr const char* kChakraHelp =
+    R"(Writes a folder with an execution trace of MLCommons Chakra for each rank, as `orrery simulate --chakra`.
+
+ASTRA-sim reads chakra.0.et and so on, with the communicators in comm_groups.json.
+
+folder  must not be there, unless it is empty; it appears whole or not at all
+ranks   to write; None: all of them)";
 
 constexpr const char* kPageHelp =
     R"(Writes a page that shows the run in any browser, as `orrery simulate --html`: of steps, or of requests.
@@ -105,6 +133,10 @@ void bind_picture(py::class_<Result, std::shared_ptr<Result>>& result) {
              py::arg("from_s") = 0.0, py::arg("to_s") = py::none(), py::arg("width") = PictureOptions{}.width,
              py::arg("memory") = false, kWriteHelp);
   result.def("write_trace", &write_trace_file, py::arg("path"), kTraceHelp);
+  result.def("write_kineto", &write_rank_files<&write_kineto>, py::arg("folder"), py::kw_only(),
+             py::arg("ranks") = py::none(), kKinetoHelp);
+  result.def("write_chakra", &write_rank_files<&write_chakra>, py::arg("folder"), py::kw_only(),
+             py::arg("ranks") = py::none(), kChakraHelp);
   result.def("write_page", &write_page_file, py::arg("path"), kPageHelp);
 }
 

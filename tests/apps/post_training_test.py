@@ -71,7 +71,10 @@ def test_verl_gets_what_it_has_words_for():
     script = run(STEP, *apart, "--emit", "verl").stdout
     assert subprocess.run(["bash", "-n"], input=script, text=True).returncode == 0
     settings = dict(line.split("#")[0].strip().split("=", 1) for line in script.splitlines() if line.startswith("  "))
-    assert settings["data.train_batch_size"] == "64"
+    # The asynchronous recipe counts 64 prompts as 4 mini-batches of 16.
+    assert settings["data.train_batch_size"] == "0"
+    assert settings["actor_rollout_ref.actor.ppo_mini_batch_size"] == "16"
+    assert settings["async_training.trigger_parameter_sync_step"] == "4"
     assert settings["actor_rollout_ref.rollout.n"] == "32"
     assert settings["actor_rollout_ref.actor.megatron.pipeline_model_parallel_size"] == "2"
     assert settings["async_training.partial_rollout"] == "True"

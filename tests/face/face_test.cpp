@@ -235,3 +235,21 @@ TEST_CASE("traces of single ranks go into a folder, whole or not at all") {
   CHECK(std::distance(std::filesystem::directory_iterator(traces), {}) == 2);
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path), {}) == 1);
 }
+
+TEST_CASE("execution traces of Chakra go into a folder with the communicators") {
+  const RecordedRun run = record(parse_experiment(kText));
+  const Folder folder;
+  const std::filesystem::path traces = folder.path / "chakra";
+  TraceOptions options;
+  options.ranks = {8};
+  CHECK_THROWS_AS(write_chakra(run, options, traces.string()), InputError);
+  CHECK(!std::filesystem::exists(traces));
+  // All 8 ranks, and comm_groups.json.
+  const TraceInfo info = write_chakra(run, {}, traces.string());
+  CHECK(info.ranks == 8);
+  CHECK(info.spans > 8);
+  CHECK(std::filesystem::exists(traces / "chakra.7.et"));
+  CHECK(std::filesystem::exists(traces / "comm_groups.json"));
+  CHECK(std::distance(std::filesystem::directory_iterator(traces), {}) == 9);
+  CHECK_THROWS_AS(write_chakra(run, {}, traces.string()), RunError);
+}

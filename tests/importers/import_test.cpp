@@ -59,4 +59,28 @@ TEST_CASE("two files that differ contradict each other until --set decides") {
   CHECK(nlohmann::json::parse(decided.experiment_json).at("model").at("hidden") == 2048);
 }
 
+TEST_CASE("the report names a file once, and its lines below it") {
+  const std::string model = written("llama.json", kLlama);
+  std::string text;
+  write_import_text(imported({model}, {"cluster=dgx-h200"}),
+                    [&text](std::string_view part) { text += part; });
+  // Settings of the user stand before the file, which is named in the heading of each section alone.
+  CHECK(text.find("\nMapped ") != std::string::npos);
+  CHECK(text.find("  --set  cluster.base \"dgx-h200\"  -> cluster.base\n") != std::string::npos);
+  CHECK(text.find("\n  " + model + "\n    line 1:  ") != std::string::npos);
+  CHECK(text.find("\n    line 1:  hidden_size 4096  -> model.hidden\n") != std::string::npos);
+  CHECK(text.find(model + ":1") == std::string::npos);
+  // A default has no place.
+  CHECK(text.find("\n  model.seq_length 4096  (") != std::string::npos);
+}
+
+TEST_CASE("the report names each of two files, and the other file where it matters") {
+  const std::string model = written("llama.json", kLlama),
+                    small = written("small.json", R"({"model_type": "llama", "hidden_size": 2048})");
+  std::string text;
+  write_import_text(imported({model, small}), [&text](std::string_view part) { text += part; });
+  CHECK(text.find("\n  " + small + "\n    line 1:  hidden_size 2048") != std::string::npos);
+  CHECK(text.find(model + ":1 gives 4096") != std::string::npos);
+}
+
 }  // namespace orrery::importers

@@ -41,6 +41,30 @@ class Picture(unittest.TestCase):
         with self.assertRaisesRegex(orrery.ExperimentError, "no operations one by one"):
             orrery.simulate(served).record()
 
+    def test_folders_of_ranks_are_those_of_the_command_line(self):
+        result = orrery.simulate(PIPELINE)
+        for kind, write in {"kineto": result.write_kineto, "chakra": result.write_chakra}.items():
+            with self.subTest(kind):
+                write(self.path / kind, ranks=[0, 3])
+                command("simulate", PIPELINE, "--quiet", f"--{kind}", self.path / f"{kind}-of-command",
+                        "--trace-ranks", "0,3")
+                names = sorted(file.name for file in (self.path / kind).iterdir())
+                self.assertEqual(len(names), 3 if kind == "chakra" else 2)
+                for name in names:
+                    self.assertEqual(self.text(self.path / kind / name), self.text(self.path / f"{kind}-of-command" / name))
+        with self.assertRaisesRegex(orrery.RunError, "chakra"):
+            result.write_chakra(self.path / "chakra")
+        with self.assertRaisesRegex(orrery.ExperimentError, "rank"):
+            result.write_chakra(self.path / "other", ranks=[1000])
+        self.assertFalse((self.path / "other").exists())
+
+    @staticmethod
+    def text(path):
+        """Bytes of a file, but for what says which program made it."""
+        if path.suffix != ".gz":
+            return path.read_bytes()
+        return json.loads(gzip.decompress(path.read_bytes()))["traceEvents"]
+
     def test_png_where_librsvg_is(self):
         try:
             orrery.simulate(PIPELINE).write_svg(str(self.path / "a.png"))

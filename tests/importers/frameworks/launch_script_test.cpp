@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <string>
 
+#include "importers/common/shell_arithmetic.hpp"
+#include "importers/common/shell_script.hpp"
 #include "importers/frameworks/imported.hpp"
-#include "importers/frameworks/shell_arithmetic.hpp"
-#include "importers/frameworks/shell_script.hpp"
 #include "orrery/error.hpp"
 
 namespace orrery::importers::frameworks {
@@ -180,6 +180,46 @@ TEST_CASE("a trainer of Hugging Face in a script is read with its catalog model"
   CHECK(e.at("plan").at("zero_stage") == 3);
   CHECK(e.at("plan").at("global_batch_size") == 64);  // 2 x 4 x 8 replicas
   CHECK(e.at("plan").at("recompute") == "full");
+}
+
+/// A script of a zoo of models: no #!, variables, and another script that gets arguments.
+constexpr const char* kHanding = R"(# Cluster: fill in
+export CLUSTER=${CLUSTER:-}
+export MODEL=${MODEL:-Some-Model}
+
+# 64 nodes: 256 GPUs
+PR=mxfp8 TP=2 PP=4 NNODES=64 GBS=8192 bash sbatch_benchmarking.sh \
+  --recompute-granularity selective --recompute-modules mlp \
+  --mtp-num-layers 1
+)";
+
+TEST_CASE("scripts without #! are told by their content, and hand on variables") {
+  const Imported result = imported({{"run.sh", kHanding}});
+  REQUIRE(result.files.size() == 1);
+  CHECK(result.files.front().kind == "launch-script");
+  const ImportItem* degree = item_of(result, "launch.variable.TP");
+  REQUIRE(degree != nullptr);
+  CHECK(degree->found == "\"2\"");
+  // Arguments of the other script are reported, each at its line.
+  const ImportItem* argument = item_of(result, "--recompute-granularity");
+  REQUIRE(argument != nullptr);
+  CHECK(argument->fate == Fate::ignored);
+  CHECK(argument->place.line == 7);
+  CHECK(argument->note.find("sbatch_benchmarking.sh") != std::string::npos);
+}
+
+TEST_CASE("a script without #! trains by its command") {
+  const Imported result = imported(
+      {{"run_it.txt",
+        "GPUS=8\ntorchrun --nproc_per_node $GPUS pretrain_gpt.py \\\n  --num-layers 4 --hidden-size 512 "
+        "\\\n --num-attention-heads 8 --seq-length 1024 --micro-batch-size 1 --vocab-size 1000 "
+        "--global-batch-size 8 --bf16\n"}});
+  CHECK(experiment_of(result).at("model").at("layers") == 4);
+}
+
+TEST_CASE("YAML that names scripts and text that is neither are no scripts of the shell") {
+  CHECK_THROWS_AS(imported({{"job.yaml", "name: a job\nlaunch: torchrun train.sh\nnodes: 4\n"}}), InputError);
+  CHECK_THROWS_AS(imported({{"notes.txt", "We ran run.sh on\nmany nodes of\nthe cluster.\n"}}), InputError);
 }
 
 }  // namespace orrery::importers::frameworks

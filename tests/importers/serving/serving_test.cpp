@@ -123,6 +123,20 @@ TEST_CASE("Mooncake's hashes say which share of prompts is in the cache") {
   CHECK(experiment_of(imported).at("inference").at("requests") == trace);
 }
 
+TEST_CASE("rows of a trace without a length are no requests") {
+  // One of three rows has no length, and one a text in its place: nothing was in the cache before the first.
+  const std::string trace =
+      served_file("lengths.jsonl",
+                  R"({"timestamp": 0, "input_length": 1024, "output_length": 5, "hash_ids": [0, 1]}
+{"timestamp": 1, "output_length": 5, "hash_ids": [0, 1]}
+{"timestamp": 2, "input_length": "long", "output_length": 5, "hash_ids": [0, 1]}
+)");
+  const Imported imported = served({trace}, {"model=llama3.1-8b", "stack=vllm-2026"});
+  const ImportItem* reuse = found(imported, "hash_ids");
+  REQUIRE(reuse != nullptr);
+  CHECK(reuse->found == "0");
+}
+
 TEST_CASE("BurstGPT's columns are read, and its failed requests left out") {
   const Imported imported =
       served({served_file("burst.csv",
