@@ -18,6 +18,7 @@ enum ExitStatus { kDone = 0, kRunFailed = 1, kWrongInput = 2, kInfeasible = 3 };
 struct CommonOptions {
   bool quiet = false;
   unsigned threads = 1;
+  std::string command_line;  ///< as pages show it
 };
 
 using Command = std::function<int()>;

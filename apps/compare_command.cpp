@@ -10,6 +10,7 @@
 #include "apps/chart_options.hpp"
 #include "apps/option_checks.hpp"
 #include "apps/outputs.hpp"
+#include "apps/page_origin.hpp"
 #include "apps/progress.hpp"
 #include "apps/space_arguments.hpp"
 #include "apps/table_arguments.hpp"
@@ -113,7 +114,7 @@ int run_compare(const CompareOptions& options, const CommonOptions& common, unsi
   const std::optional<ChartLines> chart = wanted_chart(comparison, options.chart);
   if (json != nullptr) write_comparison_json(comparison, to(*json));
   if (csv != nullptr) write_comparison_csv(comparison, to(*csv));
-  if (page != nullptr) write_comparison_page(comparison, to(*page));
+  if (page != nullptr) write_comparison_page(comparison, page_to(*page, common));
   if (picture.any()) picture.write(comparison_scene(comparison, chart));
   outputs.commit();
   if (!common.quiet && !outputs.use_standard_output()) print(comparison, chart);

@@ -12,6 +12,7 @@
 #include "apps/converge_output.hpp"
 #include "apps/option_checks.hpp"
 #include "apps/outputs.hpp"
+#include "apps/page_origin.hpp"
 #include "apps/progress.hpp"
 #include "apps/table_arguments.hpp"
 #include "apps/text_columns.hpp"
@@ -88,7 +89,7 @@ int run(ConvergeOptions options, const CommonOptions& common, unsigned threads) 
   const std::vector<ConvergenceCurve> runs = run_convergence(options.runs, progress_on_terminal(common));
   if (csv != nullptr) csv->write(convergence_csv(runs));
   if (json != nullptr) json->write(convergence_json(runs, options.target));
-  if (page != nullptr) write_convergence_page(runs, options.target, to(*page));
+  if (page != nullptr) write_convergence_page(runs, options.target, page_to(*page, common));
   if (picture.any()) picture.write(convergence_scene(runs, options.chart, options.target));
   outputs.commit();
   if (!common.quiet && !outputs.use_standard_output()) {

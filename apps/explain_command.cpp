@@ -9,6 +9,7 @@
 #include "apps/commands.hpp"
 #include "apps/option_checks.hpp"
 #include "apps/outputs.hpp"
+#include "apps/page_origin.hpp"
 #include "apps/table_arguments.hpp"
 #include "apps/text_columns.hpp"
 #include "config/experiment/read_experiment.hpp"
@@ -63,7 +64,7 @@ int run_explain(const ExplainOptions& options, const CommonOptions& common) {
     if (options.calibrate) find_constants(experiment, one);
     return one;
   });
-  if (page != nullptr) write_explanation_page(explanation, timelines, to(*page));
+  if (page != nullptr) write_explanation_page(explanation, timelines, page_to(*page, common));
   if (trace != nullptr) write_both_traces(measured.profiles, timelines, to(*trace));
   if (json != nullptr) write_explanation_json(explanation, to(*json));
   outputs.commit();

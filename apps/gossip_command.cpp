@@ -12,6 +12,7 @@
 #include "apps/gossip_output.hpp"
 #include "apps/option_checks.hpp"
 #include "apps/outputs.hpp"
+#include "apps/page_origin.hpp"
 #include "apps/text_columns.hpp"
 #include "config/text/wording.hpp"
 #include "orrery/error.hpp"
@@ -203,7 +204,7 @@ int run(const CLI::App& app, GossipOptions options, const CommonOptions& common)
     file->write(all.dump(2) + "\n");
   }
   if (csv != nullptr) csv->write(gossip_csv(rows));
-  if (page != nullptr) write_gossip_page(rows, to(*page));
+  if (page != nullptr) write_gossip_page(rows, page_to(*page, common));
   if (picture.any())
     picture.write(gossip_scene(options.workers.size() > 1 ? rows : rows_of(options, names, kDrawnWorkers)));
   outputs.commit();

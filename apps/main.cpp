@@ -15,6 +15,7 @@
 #include "apps/commands.hpp"
 #include "apps/help_format.hpp"
 #include "apps/option_checks.hpp"
+#include "apps/page_origin.hpp"
 #include "apps/text_columns.hpp"
 #include "apps/version.hpp"
 #include "config/schema/aliases.hpp"
@@ -211,6 +212,7 @@ int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   if (arguments.empty() || arguments.front() == "help") return print_help(app, arguments);
   if (arguments.front() == "version") return print(orrery::kVersionText + std::string("\n"));
+  common.command_line = orrery::command_line_of(arguments);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

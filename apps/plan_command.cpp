@@ -11,6 +11,7 @@
 #include "apps/commands.hpp"
 #include "apps/option_checks.hpp"
 #include "apps/outputs.hpp"
+#include "apps/page_origin.hpp"
 #include "apps/progress.hpp"
 #include "apps/space_arguments.hpp"
 #include "apps/table_arguments.hpp"
@@ -136,7 +137,7 @@ int run(const PlanOptions& options, const CommonOptions& common, unsigned thread
   if (options.space.space.empty() && options.space.vary.empty())
     if (std::string note = not_varied(space); !note.empty()) result.notes.push_back(std::move(note));
   if (json != nullptr) json->write(search_json(result, space, request));
-  if (page != nullptr) write_search_page(result, space, request, to(*page));
+  if (page != nullptr) write_search_page(result, space, request, page_to(*page, common));
   if (picture.any()) picture.write(search_scene(result, space, request, drawn));
   outputs.commit();
   if (!common.quiet && !outputs.use_standard_output())

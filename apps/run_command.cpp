@@ -3,10 +3,12 @@
 #include <memory>
 #include <string>
 
+#include "apps/chart_options.hpp"
 #include "apps/commands.hpp"
 #include "apps/experiment_arguments.hpp"
 #include "apps/option_checks.hpp"
 #include "apps/outputs.hpp"
+#include "apps/page_origin.hpp"
 #include "orrery/simulate.hpp"
 #include "studies/long_run/writers.hpp"
 
@@ -15,7 +17,8 @@ namespace {
 
 struct RunOptions {
   ExperimentArguments arguments;
-  std::string json, csv, trace, svg, html;
+  std::string json, csv, trace, html;
+  ChartArguments picture;
 };
 
 LongRunResult result_of(const LocatedExperiment& read) {
@@ -31,14 +34,14 @@ int run(const RunOptions& options, const CommonOptions& common) {
   OutputFile* json = outputs.open(options.json);
   OutputFile* csv = outputs.open(options.csv);
   OutputFile* trace = outputs.open(options.trace);
-  OutputFile* svg = outputs.open(options.svg);
   OutputFile* html = outputs.open(options.html);
+  const ChartFiles picture(options.picture, outputs);
   const LongRunResult result = result_of(read_one(options.arguments, common));
   if (json != nullptr) json->write(long_run_json(result));
   if (csv != nullptr) csv->write(long_run_csv(result));
   if (trace != nullptr) trace->write(long_run_trace(result));
-  if (svg != nullptr) svg->write(long_run_svg(result));
-  if (html != nullptr) html->write(long_run_page(result));
+  if (picture.any()) picture.write(long_run_scene(result));
+  if (html != nullptr) page_to(*html, common)(long_run_page(result));
   outputs.commit();
   if (!common.quiet && !outputs.use_standard_output()) std::fputs(long_run_text(result).c_str(), stdout);
   return result.feasible() ? kDone : kInfeasible;
@@ -52,7 +55,7 @@ Command add_run(CLI::App& app, const CommonOptions& common) {
   add_output(app, "--json", options->json, "Write the result as JSON (- for standard output)");
   add_output(app, "--csv", options->csv, "Write the figures as a row of CSV");
   add_output(app, "--trace", options->trace, "Write the run with the median time as a Chrome trace");
-  add_output(app, "--svg", options->svg, "Draw the same run over its days");
+  add_chart_options(app, options->picture, "the same run over its days");
   add_output(app, "--html", options->html, "Write a page with the picture and the summary");
   return [options, &common] { return run(*options, common); };
 }

@@ -14,6 +14,7 @@
 #include "apps/key_selection.hpp"
 #include "apps/option_checks.hpp"
 #include "apps/outputs.hpp"
+#include "apps/page_origin.hpp"
 #include "apps/page_output.hpp"
 #include "apps/picture_options.hpp"
 #include "apps/post_training_run.hpp"
@@ -138,7 +139,7 @@ int deliver(const SimulateOptions& options, const CommonOptions& common, const R
   if (options.what_if) add_what_if(*options.what_if, experiment, outcome.run.report);
   files.write(report, keys);
   traces.write(outcome, experiment);
-  if (html_file != nullptr) write_page_of(outcome, read, to(*html_file));
+  if (html_file != nullptr) write_page_of(outcome, read, page_to(*html_file, common));
   pictures.write(outcome);
   const std::string drawn = pictures.drawn(outcome);
   outputs.commit();

@@ -14,6 +14,7 @@
 #include "apps/key_selection.hpp"
 #include "apps/option_checks.hpp"
 #include "apps/outputs.hpp"
+#include "apps/page_origin.hpp"
 #include "apps/progress.hpp"
 #include "apps/space_arguments.hpp"
 #include "apps/sweep_tables.hpp"
@@ -177,7 +178,7 @@ int run_sweep_command(const SweepCommandOptions& options, const CommonOptions& c
     export_results(table, static_cast<ExportFormat>(format), chosen(options, table, aims_of(options, table)),
                    to(*file));
   }
-  if (page != nullptr) write_sweep_page(table, options.file, to(*page));
+  if (page != nullptr) write_sweep_page(table, options.file, page_to(*page, common));
   if (picture.any()) picture.write(sweep_scene(table, options.axes));
   outputs.commit();
   if (!common.quiet && !outputs.use_standard_output()) show(options, table, summary);

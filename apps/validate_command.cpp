@@ -11,6 +11,7 @@
 #include "apps/commands.hpp"
 #include "apps/option_checks.hpp"
 #include "apps/outputs.hpp"
+#include "apps/page_origin.hpp"
 #include "apps/progress.hpp"
 #include "apps/table_arguments.hpp"
 #include "config/schema/menus.hpp"
@@ -151,7 +152,7 @@ int run_validate(const ValidateOptions& options, const CommonOptions& common, un
   if (json != nullptr) write_validation_json(results, to(*json));
   if (csv != nullptr) write_validation_csv(results, to(*csv));
   if (html != nullptr) write_validation_html(results, to(*html));
-  if (page != nullptr) write_validation_page(results, options.command(), to(*page));
+  if (page != nullptr) write_validation_page(results, options.command(), page_to(*page, common));
   if (picture.any()) picture.write(validation_scene(results, options.figure));
   outputs.commit();
   if (!common.quiet && !outputs.use_standard_output()) print(results, summaries);

@@ -88,7 +88,8 @@ void write_sweep_page(const ResultsTable& results, const std::string& file, cons
   const SweepSummary summary = results.summary();
   PagePoints points(results);
   results.read(shown_points(results, summary), [&points](const ResultsTable::Row& row) { points.add(row); });
-  SweepPageJson data{{"file", file},
+  const std::string name = file.substr(file.rfind('/') + 1);  // of a page that is sent, folders say nothing
+  SweepPageJson data{{"file", name},
                      {"sweep", summary.sweep},
                      {"points", summary.points},
                      {"feasible", summary.feasible},
@@ -101,7 +102,7 @@ void write_sweep_page(const ResultsTable& results, const std::string& file, cons
     data["removed"].push_back({{"by", by}, {"points", removed.points}, {"message", removed.message}});
   data["plans"] = SweepPageJson::parse(points.plans().json());
   Page page;
-  page.title = "Sweep: " + file;
+  page.title = "Sweep: " + name;
   page.scripts = {"studies.js", "plans.js", "plan-views.js", "sweep.js"};
   page.data = data.dump(-1, ' ', false, SweepPageJson::error_handler_t::replace);
   points.plans().add_columns(page);

@@ -31,6 +31,7 @@ enum class SeriesMark : std::uint8_t {
   steps,  ///< a value holds until the next one
   cloud,  ///< many points in grey, darker where they are dense
   bars,   ///< from left to right, x long and at y; of several series behind each other
+  areas,  ///< y high from each x to the next; of several series, with the same x, above each other
 };
 
 struct SceneSeries {

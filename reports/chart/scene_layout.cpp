@@ -51,11 +51,25 @@ void include_bars(const ChartScene& scene, Extent& x) {
   if (!ends.empty()) x.include(0);
 }
 
+/// Sums of the areas at each place, which lie above each other.
+void include_areas(const ChartScene& scene, Extent& x, Extent& y) {
+  std::vector<double> sums;
+  for (const SceneSeries& one : scene.series) {
+    if (one.mark != SeriesMark::areas) continue;
+    sums.resize(std::max(sums.size(), one.points.size()));
+    for (std::size_t i = 0; i < one.points.size(); ++i) {
+      x.include(one.points[i].first);
+      y.include(sums[i] += one.points[i].second);
+    }
+  }
+  if (!sums.empty()) y.include(0);
+}
+
 std::pair<Extent, Extent> extents_of(const ChartScene& scene) {
   Extent x;
   Extent y;
   for (const SceneSeries& one : scene.series) {
-    if (one.mark == SeriesMark::bars) continue;
+    if (one.mark == SeriesMark::bars || one.mark == SeriesMark::areas) continue;
     for (const auto& [at, value] : one.points) {
       if (!is_drawn(scene.x, at) || !is_drawn(scene.y, value)) continue;
       x.include(at);
@@ -63,6 +77,7 @@ std::pair<Extent, Extent> extents_of(const ChartScene& scene) {
     }
   }
   include_bars(scene, x);
+  include_areas(scene, x, y);
   for (const SceneRule& rule : scene.rules) {
     if (rule.kind == RuleKind::horizontal && is_drawn(scene.y, rule.at)) y.include(rule.at);
     if (rule.kind == RuleKind::vertical && is_drawn(scene.x, rule.at)) x.include(rule.at);

@@ -76,6 +76,26 @@ std::string drawn_cloud(const std::vector<Spot>& spots) {
   return text;
 }
 
+/// Around an area above `base`: along its top to the right, and back along its bottom, once for each stretch
+/// in which it is higher than 0.
+std::string outline(const std::vector<std::pair<double, double>>& points, const std::vector<double>& base,
+                    const SceneLayout& layout) {
+  std::string path;
+  for (std::size_t first = 0; first + 1 < points.size(); ++first) {
+    if (!(points[first].second > 0)) continue;
+    std::size_t end = first;
+    path += fmt::format("M{} {}", pixels(layout.x.at(points[first].first)), pixels(layout.y.at(base[first])));
+    for (; end + 1 < points.size() && points[end].second > 0; ++end)
+      path += fmt::format("V{}H{}", pixels(layout.y.at(base[end] + points[end].second)),
+                          pixels(layout.x.at(points[end + 1].first)));
+    for (std::size_t k = end; k-- > first;)
+      path += fmt::format("V{}H{}", pixels(layout.y.at(base[k])), pixels(layout.x.at(points[k].first)));
+    path += "z";
+    first = end;
+  }
+  return path;
+}
+
 /// A shade of the map: 0 is the lightest.
 constexpr std::array<std::string_view, 7> kShades{"#eef5fb", "#d3e5f2", "#aecfe8", "#7fb3d8",
                                                   "#4a90c4", "#1f6aa8", "#0a4480"};
@@ -151,6 +171,23 @@ std::string drawn_bars(const ChartScene& scene, const SceneLayout& layout) {
       path += fmt::format("M{} {}h{}v{}h{}z", pixels(from), pixels(layout.y.at(place) - thick / 2),
                           pixels(to - from), pixels(thick), pixels(from - to));
     }
+    if (path.empty()) continue;
+    text += fmt::format("<path class=\"f{}\" d=\"{}\"/>\n", styles[i], path);
+    if (has_texture(styles[i])) text += fmt::format("<path fill=\"url(#t{})\" d=\"{}\"/>\n", styles[i], path);
+  }
+  return text;
+}
+
+std::string drawn_areas(const ChartScene& scene, const SceneLayout& layout) {
+  const std::vector<std::size_t> styles = styles_of(scene);
+  std::vector<double> base;  // sums of the areas before, by place
+  std::string text;
+  for (std::size_t i = 0; i < scene.series.size(); ++i) {
+    if (scene.series[i].mark != SeriesMark::areas) continue;
+    const auto& points = scene.series[i].points;
+    base.resize(std::max(base.size(), points.size()));
+    const std::string path = outline(points, base, layout);
+    for (std::size_t k = 0; k < points.size(); ++k) base[k] += points[k].second;
     if (path.empty()) continue;
     text += fmt::format("<path class=\"f{}\" d=\"{}\"/>\n", styles[i], path);
     if (has_texture(styles[i])) text += fmt::format("<path fill=\"url(#t{})\" d=\"{}\"/>\n", styles[i], path);

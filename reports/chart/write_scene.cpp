@@ -55,10 +55,11 @@ class SceneWriter {
         xml_text(one_line(text)));
   }
 
+  static bool is_filled(const SceneSeries& series) {
+    return series.mark == SeriesMark::bars || series.mark == SeriesMark::areas;
+  }
   [[nodiscard]] std::size_t textures() const {
-    const bool bars = std::ranges::any_of(
-        scene_.series, [](const SceneSeries& one) { return one.mark == SeriesMark::bars; });
-    return bars ? scene_.series.size() : 0;
+    return std::ranges::any_of(scene_.series, is_filled) ? scene_.series.size() : 0;
   }
 
   void draw_head() {
@@ -95,12 +96,11 @@ class SceneWriter {
 
   void draw_contents() {
     if (scene_.map) body_ += drawn_map(scene_, layout_);
-    body_ += drawn_bars(scene_, layout_);
+    body_ += drawn_bars(scene_, layout_) + drawn_areas(scene_, layout_);
     for (const SceneRule& rule : scene_.rules)
       if (is_on_paper(rule, layout_)) draw_rule(rule);
     for (std::size_t i = 0; i < scene_.series.size(); ++i)
-      if (scene_.series[i].mark != SeriesMark::bars)
-        body_ += drawn_series(scene_.series[i], styles_[i], layout_);
+      if (!is_filled(scene_.series[i])) body_ += drawn_series(scene_.series[i], styles_[i], layout_);
   }
 
   void draw_rule(const SceneRule& rule) {
@@ -178,7 +178,7 @@ class SceneWriter {
       add("<path class=\"c1\" d=\"{0}m4 1h0m4-2h0m4 2h0\"/>\n", place);
     } else if (series.mark == SeriesMark::points) {
       mark("m8 0");
-    } else if (series.mark == SeriesMark::bars) {
+    } else if (is_filled(series)) {
       add("<path class=\"f{}\" d=\"{}m2-4h12v8h-12z\"/>\n", style, place);
       if (has_texture(style)) add("<path fill=\"url(#t{})\" d=\"{}m2-4h12v8h-12z\"/>\n", style, place);
     } else {

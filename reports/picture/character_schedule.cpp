@@ -54,8 +54,10 @@ class CellMaker {
     const Picoseconds cell = lines.start_of(1) - lines.start_of(0);
     for (const DrawnPass& pass : row.passes) {
       std::vector<ActivitySpan>& parts = parts_.emplace_back();
+      // Outside of passes, long waits lie between pieces of work that are short: they add up.
+      const Picoseconds least = pass.phase == Phase::optimize ? 1 : cell;
       for (const ActivitySpan& span : pass.spans) {
-        if (parts.empty() || span.start_ps - parts.back().finish_ps >= cell) {
+        if (parts.empty() || span.start_ps - parts.back().finish_ps >= least) {
           parts.push_back(span);
         } else {
           parts.back().finish_ps = span.finish_ps;
@@ -109,7 +111,7 @@ class CellMaker {
 
   const CharacterLines& lines_;
   const StageRow& row_;
-  std::vector<std::vector<ActivitySpan>> parts_;  ///< per pass, without its waits of less than a cell
+  std::vector<std::vector<ActivitySpan>> parts_;  ///< per pass; real passes without waits of less than a cell
   std::size_t first_ = 0;                         ///< pass that has not ended before the cell
   std::array<Picoseconds, kKinds.size() + 1> behind_{};
 };

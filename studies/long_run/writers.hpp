@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "reports/chart/scene.hpp"
 #include "sim/long_run/long_run_result.hpp"
 
 namespace orrery {
@@ -14,8 +15,9 @@ namespace orrery {
 [[nodiscard]] std::string long_run_csv(const LongRunResult& result);
 /// The shown repetition for Chrome's and Perfetto's viewers.
 [[nodiscard]] std::string long_run_trace(const LongRunResult& result);
-/// Draws the shown repetition over its days; the page has the picture and the summary, and asks no machine.
-[[nodiscard]] std::string long_run_svg(const LongRunResult& result);
+/// The shown repetition over its days.
+[[nodiscard]] ChartScene long_run_scene(const LongRunResult& result);
+/// The page has the picture and the summary, and asks no machine.
 [[nodiscard]] std::string long_run_page(const LongRunResult& result);
 
 }  // namespace orrery

@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -105,12 +106,14 @@ def check_outputs():
         assert abs(before["ts"] + before["dur"] - after["ts"]) < 1, (before, after)
     assert "interruptions" in run(keys).stdout
     picture = xml.etree.ElementTree.fromstring(run(keys, "--svg", "-").stdout)
-    bars = [node for node in picture.iter("{http://www.w3.org/2000/svg}rect") if node.get("height") not in ("10", None)]
-    # Every column of the 480 is filled to its top: 160 high, two wide.
-    area = sum(float(bar.get("width")) * float(bar.get("height")) for bar in bars[1:])
-    assert abs(area - 480 * 2 * 160) < 0.002 * area, area
+    texts = ["".join(text.itertext()) for text in picture.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"days", "use of time (%)", "100"} <= set(texts), texts
+    shares = [float(text.split()[-2]) for text in texts if re.fullmatch(r"[a-z ]+ [0-9.]+ %", text)]
+    assert len(shares) > 2 and abs(sum(shares) - 100) < 0.01 * len(shares), texts  # each to a hundredth
+    narrow = xml.etree.ElementTree.fromstring(run(keys, "--svg", "-", "--width", "column", "--no-title").stdout)
+    assert narrow.get("width") == "320", narrow.attrib
     page = run(keys, "--html", "-").stdout
-    assert "<svg" in page and "interruptions" in page and "script" not in page, page[:500]
+    assert "<svg" in page and "interruptions" in page and "<script" not in page, page[:500]
 
 
 def check_elsewhere():

@@ -24,6 +24,30 @@ const visibleProblems = () => {
   return problems;
 };
 
+/** Ratios of contrast (WCAG 2.2, 1.4.3: at least 4.5) of the page's words on its paper that are too low. */
+const faintWords = () => {
+  const brightness = (text) => {
+    const parts = text.match(/[\d.]+/g).slice(0, 3).map((part) => Number(part) / 255)
+      .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
+  };
+  const paperOf = (element) => {
+    for (let at = element; at; at = at.parentElement) {
+      const { backgroundColor } = getComputedStyle(at);
+      if (!/, 0\)$/.test(backgroundColor)) return backgroundColor;
+    }
+    return 'rgb(255, 255, 255)';
+  };
+  const problems = new Set();
+  for (const element of document.querySelectorAll('h1, h2, h3, p, a, button, th, td, dt, dd, li, caption, label, summary, code, footer')) {
+    if (!element.innerText?.trim() || element.closest('svg, .old, .waits')) continue;
+    const [ink, paper] = [brightness(getComputedStyle(element).color), brightness(paperOf(element))];
+    const ratio = (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05);
+    if (ratio < 4.5) problems.add(`${element.tagName}.${element.className}: contrast ${ratio.toFixed(2)}`);
+  }
+  return [...problems];
+};
+
 /** Elements that the Tab key comes to, in order: their accessible names, and whether one sees where one is. */
 async function tabStops(tab) {
   const stops = [];
@@ -43,10 +67,11 @@ async function tabStops(tab) {
 
 /** Opens a page light and dark, wide and narrow, and walks through it by keyboard. */
 export async function look(session, html) {
-  for (const options of [{}, { dark: true }, { width: 480 }]) {
+  for (const options of [{}, { dark: true }, { width: 390 }, { width: 390, dark: true }]) {
     const tab = await session.open(html, options);
     await tab.waitForTimeout(100);
     assert.deepEqual(await tab.evaluate(visibleProblems), [], JSON.stringify(options));
+    assert.deepEqual(await tab.evaluate(faintWords), [], JSON.stringify(options));
     const paper = await tab.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
     const light = paper.match(/\d+/g).slice(0, 3).every((part) => Number(part) > 128);
     assert.equal(light, !options.dark, `the paper is ${paper}`);

@@ -95,7 +95,7 @@ MAY_INCLUDE = {
     "studies/explain/measured": FACE,
     "studies/explain": FACE + CONFIG + REPORTS + ["sim/cost", "sim/engine", "sim/metrics", "sim/run", "sim/step", "studies/explain/measured"],
     "studies/sensitivity": FACE + CONFIG + ["sim/run"],
-    "studies/long_run": FACE + ["sim/long_run", "reports/picture"],
+    "studies/long_run": FACE + ["sim/long_run", "reports/chart", "reports/picture"],
     "studies/jobs": FACE + CONFIG + TOPOLOGIES + ["sim/network", "sim/serving", "sim/long_run"],
     "studies/elastic": FACE + CONFIG + ["reports/text", "reports/chart", "sim/run"] + TOPOLOGIES + WORKLOADS,
     "studies/post_training": FACE + CONFIG + ["sim/cost", "sim/metrics", "sim/run", "sim/serving", "sim/step"] + WORKLOADS,

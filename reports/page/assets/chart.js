@@ -3,6 +3,7 @@
 //     label: what is to be seen, for screen readers; caption: the same for all, above the chart
 //     height in pixels, by default 260
 //     x, y: {label, log, format(value, span), min, max}      min, max: shown at least
+//     ticks: values that have a tick, by default round ones
 //     y: {names}                      of 0, 1, 2 and so on, instead of numbers
 //     series: [{name, x: numbers, y: numbers, low, high, kind, dash, width, size, hollow, colour()}]
 //        kind "line" (default), "step" (y holds until the next x) or "points"; x ascending but for points
@@ -285,6 +286,7 @@ orrery.chart = (() => {
       values: ticked(side, formatted),
       ...(of.log ? { splits: logTicks, filter: (u, ticks) => ticks } : {}),
       ...(of.names ? named(of) : {}),
+      ...(of.ticks ? { splits: () => of.ticks, filter: (u, ticks) => ticks } : {}),
     });
     const make = () => {
       const [from, to] = wholeX();

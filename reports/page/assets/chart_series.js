@@ -39,6 +39,7 @@ orrery.chartSeries = (() => {
     const { ctx } = u;
     ctx.beginPath();
     let before = null;
+    if (last - first === 1) return drawPoints(u, one, devicePixelRatio);  // a line needs two
     for (let i = first; i < last; ++i) {
       if (!Number.isFinite(one.y[i])) {
         before = null;

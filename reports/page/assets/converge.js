@@ -24,9 +24,17 @@
   const curves = ({ label, x, y, xLabel, yLabel, xFormat, group }) => {
     const state = { logX: false, logY: true };
     const host = el("div");
+    const isLoss = y === loss;
+    // The least possible loss is that of the problem, the same for all runs unless they solve several.
+    const targets = () => {
+      const heights = [...new Set(runs.map((run) => (aboveLeast ? target - run.least_loss : target)))];
+      return heights.length === 1 && (!state.logY || heights[0] > 0) ? [{ y: heights[0], name: "target" }] : [];
+    };
+    // Below what a double tells from the largest value, there is rounding alone.
+    const most = Math.max(...runs.flatMap((run) => run.points.map((point) => y(run, point))).filter(Number.isFinite), 0);
     const fill = () => {
       const kept = runs.map((run) => run.points.filter((point) =>
-        Number.isFinite(y(run, point)) && (!state.logY || y(run, point) > 0) && (!state.logX || x(run, point) > 0)));
+        Number.isFinite(y(run, point)) && (!state.logY || y(run, point) > most * 2 ** -52) && (!state.logX || x(run, point) > 0)));
       host.replaceChildren(orrery.chart({
         label, height: 340, group: state.logX ? undefined : group,
         x: { label: xLabel, log: state.logX, ...(xFormat ? { format: xFormat } : {}) },
@@ -34,7 +42,7 @@
         series: runs.map((run, r) => ({
           name: run.name, x: kept[r].map((point) => x(run, point)), y: kept[r].map((point) => y(run, point)),
           dash: orrery.seriesDash(r), colour: () => orrery.series(r) })),
-        levels: target !== undefined && group === "loss" && !aboveLeast ? [{ y: target, name: "target" }] : [],
+        levels: isLoss && target !== undefined ? targets() : [],
         describe: (r, i) => {
           const point = kept[r][i];
           return [runs[r].name, ["iteration", format.count(point.iteration)], ["time", format.duration(point.time_s)],

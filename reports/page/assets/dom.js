@@ -71,7 +71,7 @@ Object.assign(orrery, (() => {
 
   const reveal = (element) => {
     const { top } = element.getBoundingClientRect();
-    if (top < 0 || top > innerHeight * 0.6) scrollBy(0, top - 16);
+    if (top < 56 || top > innerHeight * 0.6) scrollBy(0, top - 56);
   };
 
   const box = el("div", { class: "tooltip", role: "status", "aria-live": "polite", hidden: true });
@@ -112,7 +112,9 @@ Object.assign(orrery, (() => {
     document.body.append(header, main, box);
     build(main);
     const list = contents(main);
-    if (list) header.append(list);
+    if (list) header.after(list);
+    const origin = ["generator", "orrery-command"].map((name) => document.querySelector(`meta[name=${name}]`)?.content).filter(Boolean);
+    if (origin.length) document.body.append(el("footer", {}, origin[0], origin[1] ? [": ", el("code", {}, origin[1])] : null));
   };
 
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") tooltip.hide(); });

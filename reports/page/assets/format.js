@@ -25,7 +25,11 @@ orrery.format = (() => {
   // With as many decimals as tell `step` from the next tick.
   const spanned = (seconds, of, step = of / 1000) => {
     const unit = unitOf(of);
-    const decimals = Math.min(6, Math.max(0, Math.ceil(-Math.log10(step / unit[0]) - 1e-9)));
+    const steps = step / unit[0];
+    let decimals = Math.min(6, Math.max(0, Math.ceil(-Math.log10(steps) - 1e-9)));
+    // A round step, as of 0.25, has a second digit that tells its ticks apart.
+    const isWhole = (n) => Math.abs(steps * 10 ** n - Math.round(steps * 10 ** n)) < 1e-6;
+    if (decimals < 6 && !isWhole(decimals) && isWhole(decimals + 1)) decimals += 1;
     return inUnit(seconds, unit, decimals);
   };
 

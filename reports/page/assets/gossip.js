@@ -34,7 +34,7 @@
     return 0;
   };
 
-  // Row i: what worker i takes of the others' models. Darker is more.
+  // Row i: what worker i takes of the others' models. Stronger is more.
   const heat = (row, round) => {
     const mixing = row.matrices[round];
     const n = row.workers;
@@ -58,7 +58,7 @@
     });
     element.addEventListener("mouseleave", () => orrery.tooltip.hide());
     return el("figure", {}, element, el("figcaption", { class: "note" },
-      `Row: who takes, column: from whom. Darkest: ${format.digits(most, 4)}; nothing: 0.`));
+      `Row: who takes, column: from whom. Strongest: ${format.digits(most, 4)}; nothing: 0.`));
   };
 
   // Workers on a circle, from the top clockwise.
@@ -133,7 +133,7 @@
   const gaps = () => {
     const topologies = [...new Set(good.map((row) => row.topology))];
     return orrery.chart({
-      label: "spectral gap against workers", x: { label: "workers", log: true }, y: { label: "spectral gap", log: true, format: (v) => format.digits(v, 2) },
+      label: "spectral gap against workers", x: { label: "workers", log: true, ticks: [...new Set(good.map((row) => row.workers))] }, y: { label: "spectral gap", log: true, format: (v) => format.digits(v, 2) },
       series: topologies.map((topology, t) => {
         const rows = good.filter((row) => row.topology === topology && row.spectral_gap > 0).sort((a, b) => a.workers - b.workers);
         return { name: topology, x: rows.map((row) => row.workers), y: rows.map((row) => row.spectral_gap), dash: orrery.seriesDash(t), colour: () => orrery.series(t) };

@@ -15,8 +15,11 @@
     return { text: "nothing is proven about points that were not simulated", good: false };
   };
 
+  // The plan itself, not only what tells it from the next.
+  const wholePlan = (i) => plans.keys.flatMap((one, k) => (one.of_experiment && !["", "null"].includes(plans.value(k, i))
+    ? [`${one.short} ${plans.value(k, i)}`] : [])).join(", ");
   const headline = () => figures(
-    data.best.length ? figure(`${most ? "most" : "least"} ${key}`, shown(plans.figure(key)[data.best[0]]), plans.label(data.best[0])) : null,
+    data.best.length ? figure(`best ${key.replace(/_s$/, "").replaceAll("_", " ")}`, shown(plans.figure(key)[data.best[0]]), wholePlan(data.best[0])) : null,
     figure("points", data.points === null ? "continuous" : format.count(data.points), `${format.count(data.distinct)} that differ and are valid`),
     figure("simulated", format.count(data.simulated), `${format.count(data.bounded)} bounded by a run without contention`),
     figure("do not fit into memory", format.count(data.infeasible)));
@@ -74,7 +77,7 @@
     lines: [`Search by ${data.method} for the ${most ? "most" : "least"} ${key}${data.weighed_by.length ? `, weighed against ${data.weighed_by.map((one) => one.key).join(", ")}` : ""}${data.limits.length ? `, with ${data.limits.join(" and ")}` : ""}.`],
     build: (main) => {
       main.append(headline());
-      const note = orrery.notice("note", "Found on the way", data.notes);
+      const note = orrery.notice("note", "Notes on the search", data.notes);
       if (note) main.append(note);
       const detail = el("div");
       const all = Array.from({ length: plans.count }, (_, i) => i);
@@ -106,8 +109,8 @@
           orrery.scatter({ plans, rows: data.pareto, x: data.weighed_by[0].key, y: key, front: true, better, onPlan: open, name: "front-chart" }),
           planTable(data.pareto, null, open)));
       }
-      main.append(section("others", "What became of all others", null, others()));
-      if (data.improvements.length) main.append(section("way", "The way there", "The best value after so many simulations.", improvements()));
+      main.append(section("others", "Rejected plans", null, others()));
+      if (data.improvements.length > 1) main.append(section("way", "Search progress", "The best value after so many simulations.", improvements()));
     },
   });
 })();

@@ -34,12 +34,14 @@
     build: (main) => {
       const range = run && orrery.timeRange(0, run.makespan_ps);
       const timelines = run ? orrery.timelines(range) : [];
+      main.classList.toggle("unfit", !result.feasible);
       main.append(...[
         runFigures.headline(),
         runFigures.trust(),
+        ...timelines.slice(0, 1),
         runFigures.timed ? section("time", "Where the time goes", null,
           el("div", { class: "columns" }, runFigures.breakdown(), runFigures.pathShares()), run ? orrery.course(range) : null, run ? runFigures.path(range) : null) : null,
-        noTimeline(), ...timelines,
+        noTimeline(), ...timelines.slice(1),
         result.memory?.per_stage?.length > 0 ? orrery.memory(range) : null,
         orrery.network(), runFigures.experiment(),
       ].filter(Boolean));

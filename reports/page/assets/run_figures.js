@@ -17,7 +17,7 @@ orrery.runFigures = (() => {
   };
   const tokens = () => (Number.isFinite(result.tokens_per_s) && result.tokens_per_s > result.samples_per_s * 1.01
     ? `${format.scaled(result.tokens_per_s)} tokens/s` : null);
-  const headline = () => section("figures", "Figures", null, figures(
+  const headline = () => section("figures", "Summary", null, figures(
     figure("step time", timed ? format.duration(result.step_time_s) : "not simulated", timed ? range() : null),
     timed ? figure("throughput", `${format.scaled(result.samples_per_s)} samples/s`, tokens()) : null,
     Number.isFinite(result.mfu) ? figure("MFU", format.percent(result.mfu), `${format.digits(result.model_tflops_per_gpu, 4)} TFLOP/s per GPU; ${format.percent(result.hfu)} with recomputation (HFU)`) : null,
@@ -30,15 +30,18 @@ orrery.runFigures = (() => {
     return figure("memory", `${format.digits(peak, 4)} GB`, `at the peak of the fullest GPU${most}`);
   };
 
+  // One came for the timeline: they open.
+  const assumptions = () => (!result.assumptions?.length ? null : el("details", { class: "assumptions" },
+    el("summary", {}, format.plural(result.assumptions.length, "assumption")), notice("note", "What was assumed", result.assumptions)));
   const trust = () => {
     const parts = [
       notice("warning", "Why it is infeasible", result.reasons),
       notice("warning", "Warnings", result.warnings),
-      notice("note", "What was assumed", result.assumptions),
+      assumptions(),
     ].filter(Boolean);
     if (parts.length === 0) return null;
     const outside = result.range?.outside ?? [];
-    return section("trust", "What the figures rest on", null,
+    return section("trust", "Assumptions", null,
       outside.length > 0 ? notice("warning", "Outside what was measured", outside.map(format.value)) : null, parts);
   };
 
@@ -65,7 +68,9 @@ orrery.runFigures = (() => {
     if (!timed || !result.breakdown_s) return null;
     const rows = shares.map(([key, name, of]) => ({ name, seconds: result.breakdown_s[key], activity: activity(of) }))
       .filter((row) => row.seconds > 0);
-    return el("div", { id: "breakdown" }, shareTable(rows, result.step_time_s, "Mean over GPUs, per step"));
+    const whole = el("div", { class: "stack-bar", "aria-hidden": "true" }, [...rows].sort((a, b) => b.seconds - a.seconds)
+      .map((row) => Object.assign(bar(row.seconds / result.step_time_s, row.activity), { title: `${row.name} ${format.percent(row.seconds / result.step_time_s)}` })));
+    return el("div", { id: "breakdown" }, whole, shareTable(rows, result.step_time_s, "Mean over GPUs, per step"));
   };
 
   const pathParts = [["compute", "compute", "forward"], ["tensor", "tensor communication", "tensor communication"],

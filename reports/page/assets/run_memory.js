@@ -91,7 +91,7 @@ orrery.memory = (range) => {
     const marks = run.peak_memory_ps === null ? [] : [{ x: run.peak_memory_ps, y: memory.peak_gb, name: `peak ${format.digits(memory.peak_gb, 4)} GB` }];
     parts.push(chart({
       label: "Memory of each stage over time in GB", height: 280, range, gutter: orrery.gutter, series, levels: limit, marks,
-      x: { format: (ps, span) => format.spanned(ps * 1e-12, run.makespan_ps * 1e-12, span * 1e-12 / 20) },
+      x: { format: (ps, span, step = span / 20) => format.spanned(ps * 1e-12, run.makespan_ps * 1e-12, step * 1e-12) },
       y: { label: "GB", min: 0 },
       describe: (s, i) => [series[s].name, ["from", orrery.model.at(series[s].x[i])], ["holds", `${series[s].y[i].toFixed(3)} GB`]],
     }));

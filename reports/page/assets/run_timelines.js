@@ -62,6 +62,30 @@ orrery.timelines = (range) => {
     return lines;
   };
 
+  // What belongs to no micro-batch is no pass: long waits may lie in it, between pieces of work too short to be seen.
+  const kNoPass = 4;
+  const piecesOf = (s) => {
+    const c = run.stage_classes[s];
+    const waits = c === model.kNone ? [] : waitsOf[c];
+    const pieces = { start: [], finish: [], of: [] };
+    const add = (i, start, finish) => {
+      if (finish <= start) return;
+      pieces.start.push(start);
+      pieces.finish.push(finish);
+      pieces.of.push(i);
+    };
+    for (const i of passesOf[s]) {
+      if (pass.phase[i] !== kNoPass) continue;
+      let from = pass.start[i];
+      let k = orrery.spans.firstAfter({ start: wait.start, finish: wait.finish, index: waits }, from);
+      for (; k < waits.length && wait.start[waits[k]] < pass.finish[i]; ++k) {
+        add(i, from, wait.start[waits[k]]);
+        from = Math.max(from, wait.finish[waits[k]]);
+      }
+      add(i, from, pass.finish[i]);
+    }
+    return pieces;
+  };
   const describeOther = (layer, i) => (layer.kind === "rest" ? describeRest(layer) : describeWait(i, run.classes[layer.class].rank));
 
   const describePass = (i) => {
@@ -74,6 +98,9 @@ orrery.timelines = (range) => {
       ["takes", format.picoseconds(pass.finish[i] - pass.start[i])], ["", "click: its layers"]);
     return lines;
   };
+
+  const describePiece = (layer, k) => [...describePass(layer.of[k]).slice(0, -3), ["from", model.at(layer.start[k], layer.finish[k] - layer.start[k])],
+    ["takes", format.picoseconds(layer.finish[k] - layer.start[k])], ["", "click: its operations"]];
 
   // ---- passes of all stages
   const passesOnPath = () => {
@@ -91,22 +118,30 @@ orrery.timelines = (range) => {
   let onPath = null;
   const passLayer = (s) => ({
     edge: (i) => state.showPath && (onPath ??= passesOnPath()).has(i),
-    kind: "pass", start: pass.start, finish: pass.finish, index: passesOf[s],
+    kind: "pass", start: pass.start, finish: pass.finish, index: realPasses[s],
     activity: (i) => passActivity[pass.phase[i]],
     text: (i) => (pass.microBatch[i] >= 0 ? String(pass.microBatch[i]) : null),
+  });
+  // Only passes of micro-batches, and pieces of what is none.
+  const realPasses = passesOf.map((list) => list.filter((i) => pass.phase[i] !== kNoPass));
+  const pieces = passesOf.map((_, s) => piecesOf(s));
+  const pieceLayer = (s) => ({
+    kind: "piece", start: pieces[s].start, finish: pieces[s].finish, index: null, of: pieces[s].of,
+    activity: () => passActivity[kNoPass], text: () => null,
+    edge: (k) => state.showPath && (onPath ??= passesOnPath()).has(pieces[s].of[k]),
   });
   const stageLanes = () => run.stage_classes.map((c, s) => ({
     title: run.stage_classes.length > 1 ? `stage ${s}` : "rank 0", height: run.stage_classes.length > 24 ? 16 : 24, stage: s,
     // Waits inside a pass are drawn over it where there is room for them.
-    layers: [...scheduleRest, ...(c === model.kNone ? [passLayer(s)]
-      : [waitLayer(c), passLayer(s), waitLayer(c, { least: 3 }), { ...passLayer(s), words: true, edge: null }])],
+    layers: [...scheduleRest, ...(c === model.kNone ? [passLayer(s), pieceLayer(s)]
+      : [waitLayer(c), pieceLayer(s), passLayer(s), waitLayer(c, { least: 3 }), { ...passLayer(s), words: true, edge: null }])],
   }));
   const schedule = orrery.timeline({
     label: "Passes of all pipeline stages over time", range, lanes: stageLanes(), gutter: orrery.gutter,
     things: "passes and waits",
-    describe: (lane, layer, i) => (layer.kind === "pass" ? describePass(i) : describeOther(layer, i)),
+    describe: (lane, layer, i) => (layer.kind === "pass" ? describePass(i) : layer.kind === "piece" ? describePiece(layer, i) : describeOther(layer, i)),
     onClick: (number, layer, i) => {
-      const at = layer.kind === "pass" ? i : passesOf[number].find((k) => pass.finish[k] > layer.start[i]);
+      const at = layer.kind === "pass" ? i : layer.kind === "piece" ? layer.of[i] : passesOf[number].find((k) => pass.finish[k] > layer.start[i]);
       if (at !== undefined) choosePass(at);
     },
   });

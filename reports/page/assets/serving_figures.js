@@ -27,7 +27,7 @@ orrery.servingFigures = (() => {
     ? figure("cost", `$${format.digits(result.usd_per_million_output_tokens, 3)}`, "per million output tokens") : null);
   const preempted = () => (serving.preemptions > 0
     ? figure("lost places", format.count(serving.preemptions), `${format.count(serving.recomputed_tokens)} tokens computed again`) : null);
-  const headline = () => section("figures", "Figures", null, figures(
+  const headline = () => section("figures", "Summary", null, figures(
     figure("throughput", `${format.digits(result.requests_per_s, 3)} requests/s`, arrivals()),
     figure("output", `${format.scaled(result.output_tokens_per_s)} tokens/s`, `${range("output_tokens_per_s", (v) => `${format.scaled(v)} tokens/s`)}${format.scaled(result.output_tokens_per_s_per_gpu)} tokens/s per GPU`),
     figure("time to first token", ms("ttft_s"), percentiles("ttft_s")),

@@ -64,7 +64,7 @@ orrery.servingTimelines = (range) => {
       activity: (i) => phaseActivity[phases.kind[i]], hatched: (i) => phases.kind[i] === "queued",
       text: (i) => (phases.kind[i] === "output" ? String(phases.request[i]) : null) }],
   });
-  const phaseNames = { [phaseActivity.prompt]: "its prompt", [phaseActivity.transfer]: "keys and values travel", [phaseActivity.output]: "its output" };
+  const phaseNames = { [phaseActivity.prompt]: "prefill", [phaseActivity.transfer]: "keys and values travel", [phaseActivity.output]: "decode" };
   const requests = orrery.timeline({
     label: "Requests from arrival to end", range, gutter: orrery.gutter, describe: describeRequest, height: 380,
     things: "spans", kindName: (a, hatched) => (hatched ? "waits" : phaseNames[a]),
@@ -74,13 +74,13 @@ orrery.servingTimelines = (range) => {
   const someRequests = shownRequests < serving.requests
     ? ` Shown are ${format.count(shownRequests)} of ${format.count(serving.requests)}: no more fit on the lanes.` : "";
   const phaseKinds = [...new Set(phases.kind)];
-  const phaseLegend = orrery.legend([["queued", "waits"], ["prompt", "its prompt"], ["transfer", "keys and values travel"], ["output", "its output"]]
+  const phaseLegend = orrery.legend([["queued", "waits"], ["prompt", "prefill"], ["transfer", "keys and values travel"], ["output", "decode"]]
     .filter(([phase]) => phaseKinds.includes(phase))
     .map(([phase, name]) => ({ name, hatched: phase === "queued",
       colour: phase === "queued" ? () => orrery.style("muted") : colour(phaseActivity[phase]) })));
 
   // ---- cache and queue
-  const time = { format: (ps, span) => format.spanned(ps * 1e-12, serving.duration_ps * 1e-12, span * 1e-12 / 20) };
+  const time = { format: (ps, span, step = span / 20) => format.spanned(ps * 1e-12, serving.duration_ps * 1e-12, step * 1e-12) };
   const shown = model.states.slice(0, kMostSeries);
   const caches = shown.map((of, r) => ({ name: serving.replicas[r], kind: "step", x: of.at, y: of.bytes.map((bytes) => bytes / 1e9), width: 1.4 }));
   let peak = { y: -1 };

@@ -18,7 +18,7 @@
   const headline = () => {
     const first = plans.figures.includes(main_) ? best() : -1;
     return figures(
-      first < 0 ? null : figure(`best ${main_}`, orrery.figureFormat(main_)(plans.figure(main_)[first]), plans.label(first)),
+      first < 0 ? null : figure(`best ${main_.replace(/_s$/, "").replaceAll("_", " ")}`, orrery.figureFormat(main_)(plans.figure(main_)[first]), plans.label(first)),
       figure("points", format.count(data.points), `${format.count(data.distinct)} differ and were simulated`),
       figure("feasible", format.count(data.feasible)),
       figure("do not fit into memory", format.count(data.infeasible)),
@@ -46,6 +46,21 @@
       { title: "removed by", get: (row) => row.by }, { title: "such as", get: (row) => row.message, show: (v) => v || format.none }],
   });
 
+  // Reasons that differ in numbers alone are one, with a point as an example.
+  const reasons = (unfit) => {
+    const groups = new Map();
+    for (const i of unfit) {
+      const kind = plans.reason(i).replace(/\d+(\.\d+)?/g, "N");
+      if (!groups.has(kind)) groups.set(kind, { points: 0, first: i });
+      groups.get(kind).points += 1;
+    }
+    return table({
+      rows: [...groups.values()], limit: 15, sort: { column: 0, descending: true }, columns: [
+        { title: "points", get: (row) => row.points, show: (v) => format.count(v) },
+        { title: "why, such as", get: (row) => plans.reason(row.first) }, { title: "at", get: (row) => plans.label(row.first) }],
+    });
+  };
+
   orrery.start({
     title: data.file,
     lines: [`Sweep ${data.sweep} over ${plans.keys.map((key) => key.key).join(", ")}.`,
@@ -71,8 +86,7 @@
         main.append(section("points", "The feasible points", null, points(open)));
       }
       const unfit = all.filter((i) => plans.state(i) !== 0);
-      if (unfit.length) main.append(section("infeasible", "Points that are not feasible", null, table({
-        rows: unfit, limit: 15, columns: [{ title: "point", get: (i) => plans.label(i) }, { title: "why", get: (i) => plans.reason(i) }] })));
+      if (unfit.length) main.append(section("infeasible", "Points that are not feasible", null, reasons(unfit)));
       if (data.removed.length) main.append(section("removed", "Combinations that are no experiments", null, removed()));
     },
   });

@@ -55,6 +55,44 @@ TEST_CASE("degrees have a tick each, as far from each other as their ratios") {
         std::string::npos);
 }
 
+TEST_CASE("areas lie above each other, hold until the next place, and have gaps where they are 0") {
+  SceneFormat format;
+  format.width = 200;
+  format.height = 120;
+  ChartScene scene{"", "", {"days"}, {"%", AxisScale::linear, {}, {0, 50, 100}, true}};
+  scene.series.push_back({"", SeriesMark::areas, {{0, 100}, {1, 60}, {2, 100}, {3, 0}}});
+  scene.series.push_back({"", SeriesMark::areas, {{0, 0}, {1, 40}, {2, 0}, {3, 0}}});
+  const std::string svg = body(drawn(scene, format));
+  // The first goes along its top over three places, and back; the second is one rectangle above the middle of
+  // it.
+  const std::size_t first = svg.find("<path class=\"f0\" d=\"");
+  const std::size_t second = svg.find("<path class=\"f1\" d=\"");
+  REQUIRE(first != std::string::npos);
+  REQUIRE(second != std::string::npos);
+  const std::string below = svg.substr(first, svg.find("/>", first) - first);
+  const std::string above = svg.substr(second, svg.find("/>", second) - second);
+  CHECK(count(below, "M") == 1);
+  CHECK(count(below, "H") == 6);
+  CHECK(count(above, "M") == 1);
+  CHECK(count(above, "H") == 2);
+  // Its bottom is where the first one's top is: both have the same height there.
+  const auto height_behind = [](const std::string& path, const std::string& mark, std::size_t from) {
+    return std::stod(path.substr(path.find(mark, from) + 1));
+  };
+  const std::size_t top_of_all = below.find('V');
+  const std::size_t top_of_middle = below.find('V', top_of_all + 1);
+  CHECK(height_behind(above, "V", 0) == height_behind(below, "V", 0));
+  CHECK(std::stod(above.substr(above.find(' ', above.find("d=\"M")) + 1)) ==
+        height_behind(below, "V", top_of_middle));
+}
+
+TEST_CASE("areas of nothing are no error") {
+  ChartScene scene{"", "", {"days"}, {"%"}};
+  scene.series.push_back({"a", SeriesMark::areas, {}});
+  scene.series.push_back({"b", SeriesMark::areas, {{0, 0}}});
+  CHECK(body(drawn(scene)).find("nan") == std::string::npos);
+}
+
 TEST_CASE("a small chart is drawn to the byte") {
   SceneFormat format;
   format.width = 200;
