@@ -21,7 +21,8 @@ class ExhaustiveSearch {
   }
 
   void run() {
-    while (!open_.empty() && run_.budget_left()) work_on(next_block());
+    while (!open_.empty() && run_.time_left() && run_.budget_left()) work_on(next_block());
+    while (!open_.empty() && run_.budget_left()) simulate({take()});  // until there is a plan to report
     set_lower_bound();
   }
 

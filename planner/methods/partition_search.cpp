@@ -94,8 +94,10 @@ class PartitionSearch {
   }
 
   void run() {
-    for (std::uint64_t index = 0; index < run_.space().size() && run_.budget_left(); ++index)
+    for (std::uint64_t index = 0; index < run_.space().size(); ++index) {
+      if (!run_.time_left() && !(solved_.empty() && unsolved_.empty())) break;
       if (is_first(index)) solve(index);
+    }
     std::ranges::stable_sort(solved_, {}, &Solved::cost);
     std::vector<std::vector<std::string>> values;
     for (const Solved& one : solved_) values.push_back(one.values);

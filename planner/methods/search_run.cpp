@@ -251,8 +251,12 @@ std::vector<std::optional<Candidate>> SearchRun::evaluate(std::span<const std::u
 bool SearchRun::budget_left() const {
   const Budget& budget = request_.budget;
   if (budget.simulations && counts_.simulated >= *budget.simulations) return false;
+  return counts_.simulated == 0 || time_left();
+}
+
+bool SearchRun::time_left() const {
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin_;
-  return !budget.seconds || taken.count() < *budget.seconds;
+  return !request_.budget.seconds || taken.count() < *request_.budget.seconds;
 }
 
 std::vector<double> SearchRun::pareto_of(const Report& report) const {
@@ -292,7 +296,7 @@ std::vector<std::optional<Point>> SearchRun::fitting_points(std::span<const std:
 std::vector<const Point*> SearchRun::new_points(const std::vector<std::optional<Point>>& points) {
   constexpr auto kUnlimited = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t room = request_.budget.simulations.value_or(kUnlimited) - counts_.simulated;
-  if (!budget_left()) room = 0;
+  if (!time_left()) room = std::min<std::uint64_t>(room, counts_.simulated == 0 ? 1 : 0);
   std::unordered_set<ContentHash, ContentHasher> begun;
   std::vector<const Point*> fresh;
   for (const std::optional<Point>& point : points) {
@@ -340,9 +344,12 @@ void SearchRun::keep(const Point& point, const Attempt& attempt) {
 std::vector<std::optional<Trial>> SearchRun::simulate(std::span<const std::uint64_t> indices) {
   const std::vector<std::optional<Point>> points = fitting_points(indices);
   const std::vector<const Point*> fresh = new_points(points);
-  std::vector<Attempt> made(fresh.size());
-  for_each_or_throw(fresh.size(), request_.threads, [&](std::size_t i) { made[i] = attempt(*fresh[i]); });
-  for (std::size_t i = 0; i < fresh.size(); ++i) keep(*fresh[i], made[i]);
+  std::vector<std::optional<Attempt>> made(fresh.size());
+  for_each_or_throw(fresh.size(), request_.threads, [&](std::size_t i) {
+    if (i == 0 || time_left()) made[i] = attempt(*fresh[i]);
+  });
+  for (std::size_t i = 0; i < fresh.size(); ++i)
+    if (made[i]) keep(*fresh[i], *made[i]);
   if (progress_) progress_(counts_.simulated, 0);
   std::vector<std::optional<Trial>> found(indices.size());
   for (std::size_t i = 0; i < indices.size(); ++i) {
@@ -361,6 +368,7 @@ std::vector<std::optional<Trial>> SearchRun::simulate(std::span<const std::vecto
 void SearchRun::tighten(std::span<Candidate*> candidates) {
   std::atomic<std::uint64_t> runs = 0;
   for_each_or_throw(candidates.size(), request_.threads, [&](std::size_t i) {
+    if (!time_left()) return;
     if (candidates[i]->next == Tightening::schedule) return schedule_passes(*candidates[i]);
     run_without_contention(*candidates[i]);
     ++runs;

@@ -81,7 +81,10 @@ class SearchRun {
   /// Tightens the bounds of candidates by the next kind of bound for each, on all threads.
   void tighten(std::span<Candidate*> candidates);
 
+  /// True while simulations of the budget are left and its time is, or nothing was simulated yet: a search
+  /// always has a plan to report.
   [[nodiscard]] bool budget_left() const;
+  [[nodiscard]] bool time_left() const;
 
   /// Sets a cost that no point is below.
   void set_lower_bound(double least_cost) { least_cost_ = least_cost; }
