@@ -36,8 +36,8 @@ class Pages(CommandLineCase):
         self.assertEqual(self.command(head), "orrery simulate e.json plan.micro_batch_size=1")
 
     def test_words_that_are_no_plain_words_stay_one_and_inside_their_attribute(self):
-        page = self.page("simulate", self.experiment, 'name="a b"><script>')
-        self.assertEqual(self.command(page), "orrery simulate e.json 'name=\"a b\"><script>'")
+        page = self.page("simulate", self.experiment, 'name=a "b"><script>')
+        self.assertEqual(self.command(page), "orrery simulate e.json 'name=a \"b\"><script>'")
         self.assertNotIn("<script>'", page[: page.index("</head>")])
 
 
