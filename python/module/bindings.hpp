@@ -18,5 +18,6 @@ void bind_space(py::module_& module);
 void bind_sweep(py::module_& module);
 void bind_plan(py::module_& module);
 void bind_explain(py::module_& module);
+void bind_read_files(py::module_& module);
 
 }  // namespace orrery::python

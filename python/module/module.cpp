@@ -16,4 +16,5 @@ PYBIND11_MODULE(_orrery, module) {
   bind_sweep(module);
   bind_plan(module);
   bind_explain(module);
+  bind_read_files(module);
 }

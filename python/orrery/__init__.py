@@ -5,7 +5,8 @@
     result.step_time_s, result.memory.peak_gb, result["breakdown_s.bubble"]
 
 `simulate` and `simulate_many` predict training steps, `memory` what a GPU holds; `Space`, `plan` and `Environment` look
-for the best; `explain` sets measured runs beside simulated ones; `topology` and `gossip_graph` show
+for the best; `read_files` takes files of other tools as an experiment;
+`explain` sets measured runs beside simulated ones; `topology` and `gossip_graph` show
 networks and who averages with whom; `names`, `entry` and `schema` tell what an experiment can say. Units are the last
 part of a key (_s, _gb = 1e9 bytes, _gbps = 1e9 bits/s).
 """
@@ -17,6 +18,7 @@ from orrery._orrery import __version__
 from orrery.errors import Diagnostic, ExperimentError, RunError
 from orrery.explaining import Explanation, explain
 from orrery.gossip import GossipGraph, gossip_graph
+from orrery.importing import Imported, read_files
 from orrery.names import (KINDS, LINK_KINDS, OPERATION_KINDS, OPERATION_NAMES, PHASES, RESULT_KEYS, STREAMS, entry, names,
                           schema, stream_name)
 from orrery.planning import METHODS, Plan, plan
@@ -39,8 +41,8 @@ def __getattr__(name):
 
 
 __all__ = [
-    "Diagnostic", "Environment", "ExperimentError", "Explanation", "GossipGraph", "KINDS", "LINK_KINDS", "METHODS", "OPERATION_KINDS",
+    "Diagnostic", "Environment", "ExperimentError", "Explanation", "GossipGraph", "Imported", "KINDS", "LINK_KINDS", "METHODS", "OPERATION_KINDS",
     "OPERATION_NAMES", "PHASES", "Plan", "RESULT_KEYS", "Result", "RunError", "STREAMS", "Section", "Space", "Survey", "Sweep", "Topology",
-    "__version__", "cluster_of_graph", "entry", "explain", "gossip_graph", "memory", "names", "plan", "resolve", "resolved_text", "run", "schema",
+    "__version__", "cluster_of_graph", "entry", "explain", "gossip_graph", "memory", "names", "plan", "read_files", "resolve", "resolved_text", "run", "schema",
     "simulate", "simulate_many", "stream_name", "sweep", "to_pandas", "topology",
 ]

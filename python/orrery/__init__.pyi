@@ -206,6 +206,16 @@ class Explanation(Section):
 def explain(experiment: _Experiment, files: _Paths, overrides: _Overrides = ..., *, calibrations: _Paths = ...,
             **keywords: Any) -> Explanation: ...
 
+class Imported(Section):
+    text: str
+    yaml: str
+    files: list[Section]
+    experiment: Section
+    def to_pandas(self) -> pandas.DataFrame: ...
+
+def read_files(files: _Paths, settings: Mapping[str, Any] | None = ..., *, kind: str = ...,
+               approximate: bool = ...) -> Imported: ...
+
 class Sweep:
     file: str
     id: int
