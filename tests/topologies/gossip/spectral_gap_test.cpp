@@ -49,7 +49,7 @@ TEST_CASE("both ways to the norm agree") {
   for (const char* topology :
        {"ring", "one-way-ring", "grid", "torus", "star", "exponential", "hypercube", "one-peer-exponential",
         "symmetric-exponential", "erdos-renyi", "base-k", "random-matching", "inner-outer-ring"}) {
-    for (const std::uint32_t workers : {64U, test::kSanitized ? 96U : 512U}) {
+    for (const std::uint32_t workers : {64U, test::kSanitized ? 128U : 512U}) {
       CAPTURE(topology);
       CAPTURE(workers);
       const GossipGraph graph = graph_of(topology, workers);
